@@ -1,0 +1,126 @@
+/* Folding a model file, and the report of what was done and why. */
+#ifndef QFOLD_FOLD_H
+#define QFOLD_FOLD_H
+
+#include <qfold/eval.h>
+#include <qfold/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Codes of why a node was kept; QF_REASON_random … and their pinned numbers come from reasons.def. */
+typedef enum qf_reason {
+    QF_REASON_none = 0,
+#define QF_REASON(name, number, kind, text) QF_REASON_##name = number,
+#include <qfold/reasons.def>
+#undef QF_REASON
+} qf_reason;
+
+typedef enum qf_reason_class { QF_REASONS_NONE, QF_REASONS_NATURE, QF_REASONS_POLICY, QF_REASONS_MISSING, QF_REASONS_FAILED } qf_reason_class;
+
+/* Code ("random"), class and text of a reason; "none" for a number that is no reason. Thread-safe. */
+QF_API const char *qf_reason_name(qf_reason reason);
+QF_API const char *qf_reason_text(qf_reason reason);
+QF_API qf_reason_class qf_reason_class_of(qf_reason reason);
+QF_API const char *qf_reason_class_name(qf_reason_class kind);
+
+/* No limit on growth. */
+#define QF_GROWTH_NONE UINT64_MAX
+/* Growth as the default: 1 % of the input, at least 1 MiB. */
+#define QF_GROWTH_DEFAULT (UINT64_MAX - 1)
+
+/* What to fold and how. Zero-initialise, set struct_size; then:
+ * max_growth: bytes by which the file may grow; 0 is none at all, QF_GROWTH_DEFAULT and QF_GROWTH_NONE as above.
+ * memory: bytes for windows and intermediate values; 0 = 128 MiB.  threads: 0 = one per CPU.
+ * keep, keep_op, only: globs over node names, foreign operators, node names (NULL-terminated lists, NULL: none).
+ * fold_dequant: results may be wider than their quantised sources.  contiguous: store results row-major.
+ * exact: keep operators whose last bits the source runtime does not define.  strict: ERR_STRICT, and nothing written, if a
+ * node with constant inputs stays for a reason of class MISSING or FAILED, or a result is not finite though its sources are.
+ * force: replace an existing output.  sync: flush the output to the disk before it gets its name.
+ * caps: table to use; 0 = detect.  progress: told bytes written of bytes in all; false cancels. */
+typedef struct qf_fold_options {
+    size_t struct_size;
+    uint64_t max_growth, memory;
+    uint32_t threads;
+    const char *const *keep, *const *keep_op, *const *only;
+    bool fold_dequant, contiguous, exact, strict, force, sync;
+    bool (*progress)(void *user, uint64_t done, uint64_t total);
+    void *progress_user;
+} qf_fold_options;
+
+typedef enum qf_verdict { QF_FOLDED, QF_KEPT, QF_DEAD } qf_verdict;
+
+/* One node of the input. graph: path of enclosing nodes, "" at top level.  detail: more than the reason says, or "".
+ * bytes_before: of the sources that vanish with it; bytes_after: stored for its results.  bytes: size of its results,
+ * 0 if unknown.  sources: names of the stored tensors it comes from. */
+typedef struct qf_report_node {
+    const char *graph, *name, *op, *detail;
+    qf_verdict verdict;
+    qf_reason reason;
+    uint64_t bytes, bytes_before, bytes_after;
+    const char *const *sources;
+    uint32_t n_sources;
+} qf_report_node;
+
+/* One constant that was stored. view: no bytes of its own, a view of a stored payload.  nonfinite: NaN and infinite elements. */
+typedef struct qf_report_constant {
+    const char *name;
+    qf_type type;
+    bool view;
+    uint64_t bytes, nonfinite;
+    const char *const *nodes;
+    uint32_t n_nodes;
+} qf_report_constant;
+
+typedef struct qf_report_reason {
+    qf_reason reason;
+    uint32_t count;
+    uint64_t bytes;
+} qf_report_reason;
+
+/* severity: "note" or "warning".  code: stable.  where: node or tensor. */
+typedef struct qf_report_note {
+    const char *severity, *code, *where, *text;
+} qf_report_note;
+
+/* One step of the plan: a payload to be computed, in the order of the file. */
+typedef struct qf_report_step {
+    const char *name;
+    uint64_t bytes, read, scratch, window;
+    uint32_t n_calls;
+} qf_report_step;
+
+/* What was done. All memory belongs to the report. output is NULL for a plan. peak_bytes: arena and windows. */
+typedef struct qf_report {
+    const char *caps, *input, *format, *output;
+    uint64_t input_bytes, output_bytes;
+    qf_fold_options options;
+    uint32_t n_folded, n_kept, n_dead, n_carried;
+    uint64_t bytes_before, bytes_after;
+    const qf_report_node *node;
+    const qf_report_constant *constant;
+    const qf_report_reason *reason;
+    const qf_report_note *note;
+    const qf_report_step *step;
+    uint32_t n_nodes, n_constants, n_reasons, n_notes, n_steps;
+    double seconds;
+    uint64_t read_bytes, written_bytes, peak_bytes;
+    uint32_t threads;
+} qf_report;
+
+/* Fold `input` into the new file `output`; NULL plans only and writes nothing. *report (may be NULL) is filled on success
+ * and freed with qf_report_free. On failure nothing is left beside the input. `output` may be `input` with options->force.
+ * Equal inputs and options give equal bytes, whatever the CPU and the number of threads. */
+QF_API QF_NODISCARD qf_status qf_fold_file(const char *input, const char *output, const qf_fold_options *options, qf_report **report,
+                                           qf_diag *diag);
+QF_API void qf_report_free(qf_report *report);
+
+/* The report as JSON ("qfold.report.v1"), passed to write() in pieces; a false from write() gives ERR_WRITE. */
+QF_API QF_NODISCARD qf_status qf_report_json(const qf_report *report, bool (*write)(void *user, const char *text, size_t n), void *user,
+                                             qf_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,37 @@
+/* The kernel contract for kernel authors: row macros, prototypes, operator numbers.
+ *
+ * A kernel exists because a row in kernels/<family>/<family>.def says so. The rows are re-included to make prototypes (here),
+ * the table (rows.c), the tests (tests/kernels) and the benchmarks (bench). What a kernel may do is stated at qfk_tile in
+ * <qfold/kernels.h>.
+ *
+ *   QFK_OP(family, op, n_in, text)         an operator of a family: how many input tiles, what it computes
+ *   QF_ROW(family, op, key, isa, exact)    the kernel qfk_<op>_<key>_<isa>; later rows of one (op, key) win
+ *   QF_GEMM(op, key, isa, mr, nr, exact)   the packed step qfk_<op>_<key>_<isa> with its block sizes */
+#ifndef QFK_ROWS_H
+#define QFK_ROWS_H
+
+#include <qfold/kernels.h>
+
+#if defined(__x86_64__)
+#define QFK_HAVE_X86 1
+#else
+#define QFK_HAVE_X86 0
+#endif
+#if defined(__aarch64__)
+#define QFK_HAVE_NEON 1
+#else
+#define QFK_HAVE_NEON 0
+#endif
+
+/* QFK_OP_add …: index in qfk_ops(). Operator names are unique over all families. */
+typedef enum qfk_op {
+#define QFK_OP(family, op, n_in, text) QFK_OP_##op,
+#include "rows.def"
+    QFK_OP_COUNT
+} qfk_op;
+
+#define QF_ROW(family, op, key, isa, exact) qfk_tile qfk_##op##_##key##_##isa;
+#define QF_GEMM(op, key, isa, mr, nr, exact) qfk_gemm qfk_##op##_##key##_##isa;
+#include "rows.def"
+
+#endif
