@@ -11,7 +11,7 @@ static const qfk_row rows[] = {
     { .name = #o "_" #k "_" #isa, .op = #o, .op_id = QFK_OP_##o, .family = QFK_##fam,                \
       .key = QFK_KEY_##k, .exact = QFK_##exactness, .needs = QFK_NEEDS_##isa, .fn = qfk_##o##_##k##_##isa },
 #define QF_GEMM(o, k, isa, m_step, n_step, exactness)                                                \
-    { .name = #o "_" #k "_" #isa, .op = #o, .op_id = QFK_OP_##o, .family = QFK_gemm_family,          \
+    { .name = #o "_" #k "_" #isa, .op = #o, .op_id = QFK_OP_##o, .family = QFK_gemm,          \
       .key = QFK_KEY_##k, .exact = QFK_##exactness, .needs = QFK_NEEDS_##isa, .mr = m_step, .nr = n_step,  \
       .gemm = qfk_##o##_##k##_##isa },
 #include "rows.def"

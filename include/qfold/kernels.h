@@ -41,7 +41,7 @@ typedef void qfk_gemm(size_t k, const void *a, const void *b, void *c, ptrdiff_t
 /* Families of kernels, QFK_copy …, one folder each. */
 typedef enum qfk_family {
     QFK_copy, QFK_binary, QFK_unary, QFK_compare, QFK_select, QFK_cast, QFK_quant, QFK_fill, QFK_guard, QFK_reduce,
-    QFK_gather, QFK_gemm_family, QFK_FAMILY_COUNT
+    QFK_gather, QFK_gemm, QFK_FAMILY_COUNT
 } qfk_family;
 
 /* What a kernel is keyed on: a dtype number, or an element size where only the bits matter. */
