@@ -1,0 +1,58 @@
+/* The fold: its state, and the passes that work on it, in the order of the array in passes.c. */
+#ifndef QFI_PASSES_H
+#define QFI_PASSES_H
+
+#include "../graph/edit.h"
+#include "../graph/env.h"
+
+typedef struct qfi_node_state {
+    qf_verdict verdict;
+    qf_reason reason;
+    const char *detail;
+    uint64_t bytes_before, bytes_after;
+    bool carried;
+} qfi_node_state;
+
+/* Everything a fold knows. ctx: evaluation context. caller owns graph, options and ctx; the rest is freed by qfi_fold_free. */
+typedef struct qfi_fold {
+    qfi_pool pool;
+    const qf_graph *graph;
+    const qf_fold_options *options;
+    const qf_ctx *ctx;
+    qfi_prog prog;
+    qfi_node_state *node;    /* per node of the graph */
+    qfi_ref *ref;            /* per value: its definition, QFI_NONE if it is not constant */
+    qfi_edits edits;
+    qf_pipe **pipe;          /* per new payload */
+    qf_arena *arena;
+    uint64_t *nonfinite;     /* per new payload, after producing */
+    uint32_t n_pipe;
+    uint32_t attempt;        /* how often a value failed while it was written */
+    void *private_data;      /* of the passes */
+} qfi_fold;
+
+typedef struct qfi_pass {
+    const char *name;
+    qf_status (*run)(qfi_fold *fold, qf_diag *diag);
+} qfi_pass;
+
+/* Runs every pass: afterwards edits says what the output is and pipe how new payloads are computed. Looks at no payload but
+ * those of small values. May be run again after qfi_fold_reject: then it starts at the policy. */
+QF_NODISCARD qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag);
+
+/* Produces one new payload into the sink; a failure of class ERR_VALUE marks the values that it came from (see qfi_fold_reject). */
+QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag),
+                                        void *user, qf_diag *diag);
+
+/* After a produce failed with ERR_VALUE: keeps what failed and plans again; from the third time on, keeps every CHECKED node. */
+QF_NODISCARD qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag);
+
+/* Whether the plan changes anything at all; if not, the output is a copy of the input. */
+bool qfi_fold_is_idle(const qfi_fold *fold);
+
+/* The report; output, bytes and run figures are filled by the caller. */
+QF_NODISCARD qf_status qfi_fold_report(const qfi_fold *fold, qf_report **out, qf_diag *diag);
+
+void qfi_fold_free(qfi_fold *fold);
+
+#endif

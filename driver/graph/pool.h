@@ -1,0 +1,39 @@
+/* A pool: memory that is freed all at once. Graphs, programs, edits and reports each own one, so error paths free nothing.
+ * Allocation goes through one replaceable function, which the tests make fail. Not thread-safe. */
+#ifndef QFI_POOL_H
+#define QFI_POOL_H
+
+#include <stdarg.h>
+#include <qfold/types.h>
+
+typedef struct qfi_pool_block qfi_pool_block;
+typedef struct qfi_pool {
+    qfi_pool_block *block;
+    size_t used;
+} qfi_pool;
+
+/* Zeroed memory, aligned for any type; NULL when out of memory. n * size is checked. The pool starts as { 0 }. */
+void *qfi_pool_alloc(qfi_pool *pool, size_t n, size_t size);
+/* A terminated copy; formatted text. NULL when out of memory. */
+char *qfi_pool_text(qfi_pool *pool, const char *p, size_t n);
+char *qfi_pool_format(qfi_pool *pool, const char *format, ...) QF_PRINTF(2, 3);
+void qfi_pool_free(qfi_pool *pool);
+
+/* Room for one more element of a growing array that lives in the pool (old copies are abandoned to it):
+ *   QFI_PUSH(pool, array, n, cap) -> pointer to the new zeroed element, or NULL. */
+void *qfi_pool_grow(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t size);
+
+static inline bool qfi_str_is(qf_str a, const char *b)
+{
+    return a.n == __builtin_strlen(b) && !__builtin_memcmp(a.p, b, a.n);
+}
+
+static inline bool qfi_str_equal(qf_str a, qf_str b)
+{
+    return a.n == b.n && (!a.n || !__builtin_memcmp(a.p, b.p, a.n));
+}
+
+/* For "%.*s". */
+#define QFI_STR(s) (int)(s).n, (s).p
+
+#endif

@@ -1,0 +1,66 @@
+/* A pull reader over JSON text in memory, and a writer of spans. Nothing is copied: strings, numbers and whole values are spans of
+ * the text, so what is not understood can be written back to the byte. UTF-8 is checked, depth is bounded (512), numbers stay text. */
+#ifndef QFI_JSON_H
+#define QFI_JSON_H
+
+#include "../graph/pool.h"
+
+typedef enum qfi_json_type { QFI_JSON_END, QFI_JSON_OBJECT, QFI_JSON_ARRAY, QFI_JSON_STRING, QFI_JSON_NUMBER, QFI_JSON_TRUE, QFI_JSON_FALSE, QFI_JSON_NULL } qfi_json_type;
+
+/* name: for messages (member of an archive).  base: offset of text[0] in what `name` names. */
+typedef struct qfi_json {
+    const char *text;
+    size_t n, at;
+    const char *name;
+    int depth;
+    qf_diag *diag;
+    qf_status status; /* sticky: first error, ERR_JSON with the byte */
+} qfi_json;
+
+/* Type of the next value, without consuming it. QFI_JSON_END at the end of a container, of the text, or after an error. */
+qfi_json_type qfi_json_peek(qfi_json *j);
+
+/* Walks a container:   if (qfi_json_enter(j, QFI_JSON_OBJECT)) while (qfi_json_key(j, &key)) { read or skip one value }
+ *                      if (qfi_json_enter(j, QFI_JSON_ARRAY)) while (qfi_json_next(j)) { read or skip one value }
+ * key: raw span between the quotes (escapes kept; compare with qfi_str_is for keys without escapes).
+ * enter fails (and sets the error) if the next value is of another type. key and next consume the closing bracket. */
+bool qfi_json_enter(qfi_json *j, qfi_json_type type);
+bool qfi_json_key(qfi_json *j, qf_str *key);
+bool qfi_json_next(qfi_json *j);
+
+/* One value, consumed. string: raw span between the quotes; unescaped through qfi_json_unescape if it holds a backslash.
+ * int: exact int64 or an error. double: number text, or the strings "Infinity", "-Infinity", "NaN". */
+bool qfi_json_string(qfi_json *j, qf_str *out);
+bool qfi_json_int(qfi_json *j, int64_t *out);
+bool qfi_json_double(qfi_json *j, double *out);
+bool qfi_json_bool(qfi_json *j, bool *out);
+bool qfi_json_null(qfi_json *j);
+
+/* Consumes any value; `span` (may be NULL) is its text. */
+bool qfi_json_skip(qfi_json *j, qf_str *span);
+
+/* Nothing but white space is left. */
+bool qfi_json_done(qfi_json *j);
+
+/* Sets the sticky error with a formatted reason at the current byte; always returns false. */
+bool qfi_json_fail(qfi_json *j, qf_status code, const char *format, ...) QF_PRINTF(3, 4);
+
+/* The string that a raw span with escapes means, in the pool; *out = raw if there are none. */
+bool qfi_json_unescape(qfi_pool *pool, qf_str raw, qf_str *out);
+
+/* Text that grows in a pool. failed: sticky, out of memory. */
+typedef struct qfi_text {
+    qfi_pool *pool;
+    char *p;
+    size_t n, cap;
+    bool failed;
+} qfi_text;
+
+void qfi_text_add(qfi_text *t, const char *p, size_t n);
+void qfi_text_str(qfi_text *t, const char *s);
+void qfi_text_format(qfi_text *t, const char *format, ...) QF_PRINTF(2, 3);
+/* A JSON string with quotes and escapes; the shortest number that reads back as the same double ("Infinity" … as strings). */
+void qfi_text_quote(qfi_text *t, const char *p, size_t n);
+void qfi_text_double(qfi_text *t, double v);
+
+#endif

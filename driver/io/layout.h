@@ -1,0 +1,51 @@
+/* A file to be written, as a list of extents in order, each of known size; and the function that writes it.
+ *
+ *   COPY   bytes of the input file, moved inside the kernel
+ *   TEXT   bytes in memory
+ *   PAD    bytes of one value
+ *   VALUE  a new payload, produced in windows while it is written
+ *   CRC    4 bytes: CRC-32 of the VALUE extent `source`, once it has been written */
+#ifndef QFI_LAYOUT_H
+#define QFI_LAYOUT_H
+
+#include "../graph/pool.h"
+#include "file.h"
+
+typedef enum qfi_extent_kind { QFI_COPY, QFI_TEXT, QFI_PAD, QFI_VALUE, QFI_CRC } qfi_extent_kind;
+
+/* source: COPY: offset in the input; VALUE: index of the new payload; CRC: index of the VALUE extent; PAD: the byte. */
+typedef struct qfi_extent {
+    qfi_extent_kind kind;
+    uint64_t size, source;
+    const void *text;
+} qfi_extent;
+
+typedef struct qfi_layout {
+    qfi_pool pool;
+    qfi_extent *extent;
+    size_t n, cap;
+    uint64_t size; /* sum of sizes: offset of the next extent */
+} qfi_layout;
+
+QF_NODISCARD qf_status qfi_layout_add(qfi_layout *layout, qfi_extent extent, qf_diag *diag);
+void qfi_layout_free(qfi_layout *layout);
+
+/* Where a producer puts the bytes of a VALUE extent, in order. */
+typedef struct qfi_sink qfi_sink;
+QF_NODISCARD qf_status qfi_sink_write(qfi_sink *sink, const void *data, size_t n, qf_diag *diag);
+
+/* produce: must pass exactly the extent's size to the sink. progress: may be NULL; false cancels. */
+typedef struct qfi_write_options {
+    qf_status (*produce)(void *user, uint32_t new_payload, qfi_sink *sink, qf_diag *diag);
+    void *user;
+    bool (*progress)(void *user, uint64_t done, uint64_t total);
+    void *progress_user;
+    bool replace, sync;
+} qfi_write_options;
+
+/* Writes the layout to a temporary file beside `target` and renames it; on any failure nothing is left.
+ * written (may be NULL): bytes written. */
+QF_NODISCARD qf_status qfi_write(const qfi_layout *layout, qfi_file *input, const char *target, const qfi_write_options *options,
+                                 uint64_t *written, qf_diag *diag);
+
+#endif
