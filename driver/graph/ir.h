@@ -58,7 +58,8 @@ typedef enum qfi_alias { QFI_FRESH, QFI_ALIAS, QFI_ALIAS_MAYBE } qfi_alias;
 
 /* first_in, n_in: range of operand[], every tensor or number that the call names, lists flattened, in argument order;
  * QFI_NONE entries stand for absent ones.  first_out, n_out: consecutive ids of value[], lists flattened.
- * row: the format's row for the operator.  text: its span in the source.  quant: dequantize role, see edit.h. */
+ * row: the format's row for the operator.  text: its span in the source.  dequantize: may be patched (edit.h); its operands are
+ * then data, scale, zero point. */
 typedef struct qfi_node {
     qf_str name, op;
     const void *row;
@@ -73,8 +74,8 @@ typedef struct qfi_node {
 struct qfi_env;
 struct qfi_format;
 
-/* body_in: of a body, its placeholders are value[0 … n_body_in-1] and match the operands of the node that holds it, from
- * operand `first_capture` on; body_out: values that its outputs name, flattened, in order. */
+/* value[0 … n_input-1] are the placeholders in order. Those of a REGION body match the last n_input operands of the node that
+ * holds it; output[] are the values that the outputs name, flattened, QFI_NONE for absent or literal ones. */
 struct qf_graph {
     qfi_pool pool;
     const struct qfi_format *format;
@@ -86,7 +87,7 @@ struct qf_graph {
     qfi_node *node;
     qfi_id *operand, *output;
     struct qf_graph **body;
-    uint32_t n_payload, n_value, n_node, n_operand, n_output, n_body;
+    uint32_t n_payload, n_input, n_value, n_node, n_operand, n_output, n_body;
     struct qf_graph *parent;
     qf_str path;           /* "" at top level, else "node/body/" */
     bool training;         /* gradient outputs: nothing folds */
@@ -96,7 +97,7 @@ struct qf_graph {
     qf_status (*lower)(const struct qf_graph *graph, qfi_id node, struct qfi_env *env, qf_diag *diag);
 };
 
-/* Values that share bytes with `value` by storage: same payload. Number of values that view a payload is counted by callers. */
+/* The node that computes a value, NULL for placeholders. */
 static inline const qfi_node *qfi_producer(const qf_graph *g, qfi_id value)
 {
     return g->value[value].node == QFI_NONE ? NULL : &g->node[g->value[value].node];
