@@ -1,4 +1,5 @@
-/* The only POSIX I/O: reading by offset, writing a new file beside its target and renaming it, copying inside the kernel. */
+/* The only POSIX I/O: reading by offset (file.c); writing a new file beside its target and renaming
+ * it, copying inside the kernel (temp.c). */
 #ifndef QFI_FILE_H
 #define QFI_FILE_H
 
@@ -9,27 +10,34 @@ typedef struct qfi_file {
     char *path;
     int fd;
     uint64_t size, device, inode;
-    uint64_t read_bytes; /* atomic count of what was read into memory */
+    uint64_t read_bytes; /* what was read into memory; updated atomically */
 } qfi_file;
 
 QF_NODISCARD qf_status qfi_file_open(const char *path, qfi_file *out, qf_diag *diag);
 void qfi_file_close(qfi_file *file);
 /* Exactly n bytes from `at`; ERR_TRUNCATED past the end, ERR_READ else. */
-QF_NODISCARD qf_status qfi_file_read(qfi_file *file, uint64_t at, void *dst, size_t n, qf_diag *diag);
+QF_NODISCARD qf_status qfi_file_read(qfi_file *file, uint64_t at, void *dst, size_t n,
+                                     qf_diag *diag);
 
 /* A file being written under a temporary name in the target's folder. */
 typedef struct qfi_temp {
     char *path, *target;
     int fd;
+    bool replace;
     uint64_t at, written_bytes;
 } qfi_temp;
 
-/* replace: whether an existing target is allowed (ERR_EXISTS). Mode bits of `like` if not NULL. */
-QF_NODISCARD qf_status qfi_temp_open(const char *target, bool replace, const qfi_file *like, qfi_temp *out, qf_diag *diag);
+/* replace: whether an existing target is allowed (ERR_EXISTS). Mode bits of `like` if not NULL,
+ * less the umask. */
+QF_NODISCARD qf_status qfi_temp_open(const char *target, bool replace, const qfi_file *like,
+                                     qfi_temp *out, qf_diag *diag);
 QF_NODISCARD qf_status qfi_temp_write(qfi_temp *temp, const void *data, size_t n, qf_diag *diag);
-/* Appends n bytes of `from` without passing them through user space where the system can (copy_file_range), else by a buffer. */
-QF_NODISCARD qf_status qfi_temp_copy(qfi_temp *temp, qfi_file *from, uint64_t at, uint64_t n, qf_diag *diag);
-/* Gives the file its name (flushing first if sync) or removes it. Both leave *temp closed; discard after finish does nothing. */
+/* Appends n bytes of `from` without passing them through user space where the system can
+ * (copy_file_range), else by a buffer. A source that ends early is ERR_TRUNCATED. */
+QF_NODISCARD qf_status qfi_temp_copy(qfi_temp *temp, qfi_file *from, uint64_t at, uint64_t n,
+                                     qf_diag *diag);
+/* Gives the file its name (flushing first if sync) or removes it. Both leave *temp closed; discard
+ * after finish does nothing. finish discards when it fails. */
 QF_NODISCARD qf_status qfi_temp_finish(qfi_temp *temp, bool sync, qf_diag *diag);
 void qfi_temp_discard(qfi_temp *temp);
 

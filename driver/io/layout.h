@@ -1,4 +1,5 @@
-/* A file to be written, as a list of extents in order, each of known size; and the function that writes it.
+/* A file to be written, as a list of extents in order, each of known size; and the function that
+ * writes it.
  *
  *   COPY   bytes of the input file, moved inside the kernel
  *   TEXT   bytes in memory
@@ -13,7 +14,8 @@
 
 typedef enum qfi_extent_kind { QFI_COPY, QFI_TEXT, QFI_PAD, QFI_VALUE, QFI_CRC } qfi_extent_kind;
 
-/* source: COPY: offset in the input; VALUE: index of the new payload; CRC: index of the VALUE extent; PAD: the byte. */
+/* source: COPY: offset in the input; VALUE: index of the new payload; CRC: index of the VALUE
+ * extent; PAD: the byte. */
 typedef struct qfi_extent {
     qfi_extent_kind kind;
     uint64_t size, source;
@@ -34,7 +36,8 @@ void qfi_layout_free(qfi_layout *layout);
 typedef struct qfi_sink qfi_sink;
 QF_NODISCARD qf_status qfi_sink_write(qfi_sink *sink, const void *data, size_t n, qf_diag *diag);
 
-/* produce: must pass exactly the extent's size to the sink. progress: may be NULL; false cancels. */
+/* produce: must pass exactly the extent's size to the sink; not called for size 0.
+ * progress: may be NULL; false cancels. replace, sync: as in qfi_temp_open and qfi_temp_finish. */
 typedef struct qfi_write_options {
     qf_status (*produce)(void *user, uint32_t new_payload, qfi_sink *sink, qf_diag *diag);
     void *user;
@@ -43,9 +46,10 @@ typedef struct qfi_write_options {
     bool replace, sync;
 } qfi_write_options;
 
-/* Writes the layout to a temporary file beside `target` and renames it; on any failure nothing is left.
- * written (may be NULL): bytes written. */
-QF_NODISCARD qf_status qfi_write(const qfi_layout *layout, qfi_file *input, const char *target, const qfi_write_options *options,
-                                 uint64_t *written, qf_diag *diag);
+/* Writes the layout to a temporary file beside `target` and renames it; on any failure nothing is
+ * left. written (may be NULL): bytes written. */
+QF_NODISCARD qf_status qfi_write(const qfi_layout *layout, qfi_file *input, const char *target,
+                                 const qfi_write_options *options, uint64_t *written,
+                                 qf_diag *diag);
 
 #endif

@@ -1,0 +1,372 @@
+/* The pull reader. It keeps no stack: whether a comma is due follows from the byte before `at`,
+ * since enter() leaves `at` right behind the bracket and no value ends with one that opens. */
+#include "json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "json_scan.h"
+
+#define MAX_DEPTH 512
+
+bool qfi_json_fail(qfi_json *j, qf_status code, const char *format, ...)
+{
+    char reason[160];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    if (j->status == QF_OK)
+        j->status = qf_fail_at(j->diag, code, (int64_t)j->at, "%s: byte %zu: %s", j->name, j->at,
+                               reason);
+    return false;
+}
+
+/* Offset of the next byte that is no white space. */
+static size_t after_space(const qfi_json *j)
+{
+    size_t at = j->at;
+    while (at < j->n && (j->text[at] == ' ' || j->text[at] == '\n' || j->text[at] == '\r' ||
+                         j->text[at] == '\t'))
+        at++;
+    return at;
+}
+
+/* Moves over white space; the byte there, or 0 at the end (and a NUL is no token either). */
+static char token(qfi_json *j)
+{
+    j->at = after_space(j);
+    return j->at < j->n ? j->text[j->at] : 0;
+}
+
+static bool expected(qfi_json *j, const char *what)
+{
+    return j->at < j->n ? qfi_json_fail(j, QF_ERR_JSON, "expected %s", what)
+                        : qfi_json_fail(j, QF_ERR_JSON, "the text ends where %s is expected", what);
+}
+
+static qfi_json_type type_of(char c)
+{
+    switch (c) {
+    case '{': return QFI_JSON_OBJECT;
+    case '[': return QFI_JSON_ARRAY;
+    case '"': return QFI_JSON_STRING;
+    case 't': return QFI_JSON_TRUE;
+    case 'f': return QFI_JSON_FALSE;
+    case 'n': return QFI_JSON_NULL;
+    default: return c == '-' || (c >= '0' && c <= '9') ? QFI_JSON_NUMBER : QFI_JSON_END;
+    }
+}
+
+qfi_json_type qfi_json_peek(qfi_json *j)
+{
+    if (j->status != QF_OK)
+        return QFI_JSON_END;
+    const size_t at = after_space(j);
+    if (at == j->n)
+        return QFI_JSON_END;
+    const char c = j->text[at];
+    const qfi_json_type type = type_of(c);
+    if (type == QFI_JSON_END && c != ']' && c != '}' && c != ',') {
+        j->at = at;
+        expected(j, "a value");
+    }
+    return type;
+}
+
+static const char *const type_names[] = { "a value",  "an object", "an array", "a string",
+                                          "a number", "true",      "false",    "null" };
+
+static bool literal(qfi_json *j, const char *word)
+{
+    const size_t n = strlen(word);
+    if (j->n - j->at < n || memcmp(j->text + j->at, word, n))
+        return expected(j, word);
+    j->at += n;
+    return true;
+}
+
+/* The string or number at `at`, quotes included. */
+static bool scanned(qfi_json *j, size_t (*scan)(const char *, size_t, size_t *, const char **))
+{
+    size_t wrong = 0;
+    const char *why = NULL;
+    const size_t n = scan(j->text + j->at, j->n - j->at, &wrong, &why);
+    j->at += n ? n : wrong;
+    return n || qfi_json_fail(j, QF_ERR_JSON, "%s", why);
+}
+
+/* Moves to the next value; it must be of this type. */
+static bool at_type(qfi_json *j, qfi_json_type type)
+{
+    if (j->status != QF_OK)
+        return false;
+    return type_of(token(j)) == type || expected(j, type_names[type]);
+}
+
+static bool string_at(qfi_json *j, qf_str *out)
+{
+    const size_t begin = j->at + 1;
+    if (!scanned(j, qfi_scan_string))
+        return false;
+    *out = (qf_str){ j->text + begin, j->at - begin - 1 };
+    return true;
+}
+
+bool qfi_json_enter(qfi_json *j, qfi_json_type type)
+{
+    if (!at_type(j, type))
+        return false;
+    if (j->depth >= MAX_DEPTH)
+        return qfi_json_fail(j, QF_ERR_JSON, "nested more than %d deep", MAX_DEPTH);
+    j->depth++;
+    j->at++;
+    return true;
+}
+
+/* Inside a container: moves to its next entry; false at its end, which is consumed, or after an
+ * error. */
+static bool entry(qfi_json *j, char open, char close)
+{
+    if (j->status != QF_OK)
+        return false;
+    const bool first = j->at && j->text[j->at - 1] == open;
+    const char c = token(j);
+    if (c == close) {
+        j->at++;
+        j->depth--;
+        return false;
+    }
+    if (first)
+        return true;
+    if (c != ',')
+        return expected(j, close == '}' ? "',' or '}'" : "',' or ']'");
+    j->at++;
+    return token(j) != close || expected(j, close == '}' ? "a key" : "a value");
+}
+
+static bool key_at(qfi_json *j, qf_str *key)
+{
+    if (token(j) != '"')
+        return expected(j, "a key");
+    if (!string_at(j, key))
+        return false;
+    if (token(j) != ':')
+        return expected(j, "':'");
+    j->at++;
+    return true;
+}
+
+bool qfi_json_key(qfi_json *j, qf_str *key) { return entry(j, '{', '}') && key_at(j, key); }
+
+bool qfi_json_next(qfi_json *j) { return entry(j, '[', ']'); }
+
+bool qfi_json_string(qfi_json *j, qf_str *out)
+{
+    return at_type(j, QFI_JSON_STRING) && string_at(j, out);
+}
+
+static bool number(qfi_json *j, qf_str *out)
+{
+    if (!at_type(j, QFI_JSON_NUMBER))
+        return false;
+    const size_t begin = j->at;
+    if (!scanned(j, qfi_scan_number))
+        return false;
+    *out = (qf_str){ j->text + begin, j->at - begin };
+    return true;
+}
+
+/* Fails at the token that was just consumed. */
+static bool fail_token(qfi_json *j, qf_str token_text, const char *why)
+{
+    j->at = (size_t)(token_text.p - j->text);
+    return qfi_json_fail(j, QF_ERR_JSON, "%s", why);
+}
+
+bool qfi_json_int(qfi_json *j, int64_t *out)
+{
+    qf_str text;
+    if (!number(j, &text))
+        return false;
+    const bool negative = text.p[0] == '-';
+    int64_t value = 0;
+    for (size_t i = negative; i < text.n; i++) {
+        const int digit = text.p[i] - '0';
+        if (digit < 0 || digit > 9)
+            return fail_token(j, text, "expected an integer");
+        if (__builtin_mul_overflow(value, 10, &value) ||
+            __builtin_add_overflow(value, negative ? -digit : digit, &value))
+            return fail_token(j, text, "an integer that does not fit in 64 bits");
+    }
+    *out = value;
+    return true;
+}
+
+static const struct {
+    const char *name;
+    double value;
+} nonfinite[] = {
+    { "Infinity", __builtin_inf() },
+    { "-Infinity", -__builtin_inf() },
+    { "NaN", __builtin_nan("") },
+};
+
+bool qfi_json_double(qfi_json *j, double *out)
+{
+    qf_str text;
+    if (qfi_json_peek(j) != QFI_JSON_STRING) {
+        if (!number(j, &text))
+            return false;
+        return qfi_scan_double(text.p, text.n, out) || fail_token(j, text, "a number out of range");
+    }
+    if (!qfi_json_string(j, &text))
+        return false;
+    for (size_t i = 0; i < sizeof nonfinite / sizeof *nonfinite; i++)
+        if (qfi_str_is(text, nonfinite[i].name)) {
+            *out = nonfinite[i].value;
+            return true;
+        }
+    return fail_token(j, text, "expected a number, \"Infinity\", \"-Infinity\" or \"NaN\"");
+}
+
+bool qfi_json_bool(qfi_json *j, bool *out)
+{
+    if (j->status != QF_OK)
+        return false;
+    const qfi_json_type type = type_of(token(j));
+    if (type != QFI_JSON_TRUE && type != QFI_JSON_FALSE)
+        return expected(j, "true or false");
+    *out = type == QFI_JSON_TRUE;
+    return literal(j, type_names[type]);
+}
+
+bool qfi_json_null(qfi_json *j) { return at_type(j, QFI_JSON_NULL) && literal(j, "null"); }
+
+/* The containers that a skip is inside of: one bit each, set for objects. */
+typedef struct nest {
+    uint64_t object[MAX_DEPTH / 64];
+    size_t n;
+} nest;
+
+static bool in_object(const nest *s) { return s->object[(s->n - 1) / 64] >> ((s->n - 1) % 64) & 1; }
+
+static bool push(qfi_json *j, nest *s, bool object)
+{
+    if (!qfi_json_enter(j, object ? QFI_JSON_OBJECT : QFI_JSON_ARRAY))
+        return false;
+    const uint64_t bit = UINT64_C(1) << s->n % 64;
+    s->object[s->n / 64] = object ? s->object[s->n / 64] | bit : s->object[s->n / 64] & ~bit;
+    s->n++;
+    return true;
+}
+
+/* One scalar, or the opening of a container. */
+static bool skip_head(qfi_json *j, nest *s)
+{
+    const qfi_json_type type = type_of(token(j));
+    switch (type) {
+    case QFI_JSON_OBJECT:
+    case QFI_JSON_ARRAY: return push(j, s, type == QFI_JSON_OBJECT);
+    case QFI_JSON_STRING: return scanned(j, qfi_scan_string);
+    case QFI_JSON_NUMBER: return scanned(j, qfi_scan_number);
+    case QFI_JSON_TRUE:
+    case QFI_JSON_FALSE:
+    case QFI_JSON_NULL: return literal(j, type_names[type]);
+    default: return expected(j, "a value");
+    }
+}
+
+bool qfi_json_skip(qfi_json *j, qf_str *span)
+{
+    if (j->status != QF_OK)
+        return false;
+    nest s;
+    s.n = 0;
+    token(j);
+    const size_t begin = j->at;
+    do {
+        if (!skip_head(j, &s))
+            return false;
+        /* Leaves what ends here, down to a container that has another entry. */
+        for (qf_str key; s.n; s.n--)
+            if (in_object(&s) ? qfi_json_key(j, &key) : qfi_json_next(j))
+                break;
+        if (j->status != QF_OK)
+            return false;
+    } while (s.n);
+    if (span)
+        *span = (qf_str){ j->text + begin, j->at - begin };
+    return true;
+}
+
+bool qfi_json_done(qfi_json *j)
+{
+    if (j->status != QF_OK)
+        return false;
+    token(j);
+    return j->at == j->n || qfi_json_fail(j, QF_ERR_JSON, "text behind the end of the value");
+}
+
+/* UTF-8 of a code point; bytes written. */
+static size_t put_utf8(char *p, uint32_t c)
+{
+    if (c < 0x80) {
+        p[0] = (char)c;
+        return 1;
+    }
+    const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const uint8_t lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    for (size_t i = n - 1; i; i--, c >>= 6)
+        p[i] = (char)(0x80 | (c & 0x3f));
+    p[0] = (char)(lead[n] | c);
+    return n;
+}
+
+/* Code point of the \u escape at p; *used: its bytes. -1 for half a surrogate pair. */
+static int32_t unicode_escape(const char *p, size_t n, size_t *used)
+{
+    const int32_t first = n >= 6 ? qfi_scan_hex4(p + 2) : -1;
+    *used = 6;
+    if (first < 0xd800 || first > 0xdfff)
+        return first;
+    if (first > 0xdbff || n < 12 || p[6] != '\\' || p[7] != 'u')
+        return -1;
+    const int32_t second = qfi_scan_hex4(p + 8);
+    *used = 12;
+    return second < 0xdc00 || second > 0xdfff
+               ? -1
+               : 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+}
+
+bool qfi_json_unescape(qfi_pool *pool, qf_str raw, qf_str *out)
+{
+    static const char names[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    if (!raw.n || !memchr(raw.p, '\\', raw.n)) {
+        *out = raw;
+        return true;
+    }
+    char *text = qfi_pool_alloc(pool, raw.n + 1, 1); /* no escape is shorter than what it means */
+    if (!text)
+        return false;
+    size_t n = 0;
+    for (size_t i = 0, used; i < raw.n; i += used) {
+        used = 1;
+        if (raw.p[i] != '\\') {
+            text[n++] = raw.p[i];
+            continue;
+        }
+        const char *name = i + 1 < raw.n && raw.p[i + 1] ? strchr(names, raw.p[i + 1]) : NULL;
+        if (name) {
+            text[n++] = meanings[name - names];
+            used = 2;
+            continue;
+        }
+        const int32_t c = unicode_escape(raw.p + i, raw.n - i, &used);
+        if (c < 0)
+            return false;
+        n += put_utf8(text + n, (uint32_t)c);
+    }
+    *out = (qf_str){ text, n };
+    return true;
+}
