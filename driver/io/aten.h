@@ -13,6 +13,10 @@ const qfi_aten_row *qfi_aten_find(qf_str target);
 /* Fills what the operator alone says of a node: op, row, effect, alias, reason, dequantize. row NULL: an unknown operator. */
 void qfi_aten_describe(const qfi_aten_row *row, qf_str target, qfi_node *node);
 
+/* For nodes described as REGION: makes them KEEP (control_flow) unless the JSON object `text` of the node says that its body
+ * runs as if it stood outside (autocast switched off, or a mere change of the gradient mode). */
+void qfi_aten_describe_region(qf_str text, qfi_node *node);
+
 /* qf_graph.lower of graphs whose operators these are: parses the node's JSON arguments against the schema of its row and
  * appends the calls that they mean. */
 QF_NODISCARD qf_status qfi_aten_lower(const qf_graph *graph, qfi_id node, qfi_env *env, qf_diag *diag);
