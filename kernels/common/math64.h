@@ -234,8 +234,8 @@ static inline uint64_t qfk_bits_at(const uint64_t *word, unsigned at)
 
 /* x = q pi/2 + r for finite |x| > pi/4: returns r, |r| <= pi/4, and q mod 4.
  * x = M 2^e with an integer M. Of the digits of 2/pi, those that only add multiples of 4 to
- * x * 2/pi are skipped; the next 192, times M, leave 2 integer bits and 190 fraction bits. No double
- * is nearer than 2^-62 to a multiple of pi/2, so at least 75 good bits remain. */
+ * x * 2/pi are skipped; the next 192, times M, leave 2 integer bits and 190 fraction bits. No
+ * double is nearer than 2^-62 to a multiple of pi/2, so at least 75 good bits remain. */
 static inline qfk_dd qfk_reduce_pio2(double x, unsigned *q)
 {
     static const uint64_t two_over_pi[20] = {   /* 64 zero bits, then the digits after the point */
@@ -247,7 +247,7 @@ static inline qfk_dd qfk_reduce_pio2(double x, unsigned *q)
     };
     const uint64_t u = qfk_bits_of_f64(x);
     const uint64_t mant = (u & 0xfffffffffffffu) | 0x10000000000000u;
-    const unsigned at = (unsigned)(u >> 52 & 0x7ff) - 1013;   /* e - 2 digits after the 64 in front */
+    const unsigned at = (unsigned)(u >> 52 & 0x7ff) - 1013;   /* e - 2 after the 64 in front */
 
     uint64_t h1, h0;
     const uint64_t p0 = qfk_mul_wide(mant, qfk_bits_at(two_over_pi, at + 128), &h0);
@@ -255,7 +255,7 @@ static inline qfk_dd qfk_reduce_pio2(double x, unsigned *q)
     const uint64_t p1 = m1 + h0;
     const uint64_t p2 = mant * qfk_bits_at(two_over_pi, at) + h1 + (p1 < h0);
 
-    /* The fraction as 192 bits, top first; from 1/2 on it belongs, negative, to the next quadrant. */
+    /* The fraction as 192 bits, top first; from 1/2 on it is negative in the next quadrant. */
     uint64_t f1 = p2 << 2 | p1 >> 62, f0 = p1 << 2 | p0 >> 62, f = p0 << 2;
     const bool up = f1 >> 63 != 0;
     *q = (unsigned)(p2 >> 62) + up;

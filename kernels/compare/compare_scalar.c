@@ -1,0 +1,38 @@
+/* Comparisons in plain C. */
+#include "kernels/common/element.h"
+
+QFK_MAP2(qfk_eq_x8_scalar, x8, b8, a == b)
+QFK_MAP2(qfk_eq_x16_scalar, x16, b8, a == b)
+QFK_MAP2(qfk_eq_x32_scalar, x32, b8, a == b)
+QFK_MAP2(qfk_eq_x64_scalar, x64, b8, a == b)
+QFK_MAP2(qfk_eq_f32_scalar, f32, b8, a == b)
+QFK_MAP2(qfk_eq_f64_scalar, f64, b8, a == b)
+
+QFK_MAP2(qfk_ne_x8_scalar, x8, b8, a != b)
+QFK_MAP2(qfk_ne_x16_scalar, x16, b8, a != b)
+QFK_MAP2(qfk_ne_x32_scalar, x32, b8, a != b)
+QFK_MAP2(qfk_ne_x64_scalar, x64, b8, a != b)
+QFK_MAP2(qfk_ne_f32_scalar, f32, b8, a != b)
+QFK_MAP2(qfk_ne_f64_scalar, f64, b8, a != b)
+
+QFK_MAP2(qfk_lt_i8_scalar, i8, b8, a < b)
+QFK_MAP2(qfk_lt_i16_scalar, i16, b8, a < b)
+QFK_MAP2(qfk_lt_i32_scalar, i32, b8, a < b)
+QFK_MAP2(qfk_lt_i64_scalar, i64, b8, a < b)
+QFK_MAP2(qfk_lt_u8_scalar, u8, b8, a < b)
+QFK_MAP2(qfk_lt_u16_scalar, u16, b8, a < b)
+QFK_MAP2(qfk_lt_u32_scalar, u32, b8, a < b)
+QFK_MAP2(qfk_lt_u64_scalar, u64, b8, a < b)
+QFK_MAP2(qfk_lt_f32_scalar, f32, b8, a < b)
+QFK_MAP2(qfk_lt_f64_scalar, f64, b8, a < b)
+
+QFK_MAP2(qfk_le_i8_scalar, i8, b8, a <= b)
+QFK_MAP2(qfk_le_i16_scalar, i16, b8, a <= b)
+QFK_MAP2(qfk_le_i32_scalar, i32, b8, a <= b)
+QFK_MAP2(qfk_le_i64_scalar, i64, b8, a <= b)
+QFK_MAP2(qfk_le_u8_scalar, u8, b8, a <= b)
+QFK_MAP2(qfk_le_u16_scalar, u16, b8, a <= b)
+QFK_MAP2(qfk_le_u32_scalar, u32, b8, a <= b)
+QFK_MAP2(qfk_le_u64_scalar, u64, b8, a <= b)
+QFK_MAP2(qfk_le_f32_scalar, f32, b8, a <= b)
+QFK_MAP2(qfk_le_f64_scalar, f64, b8, a <= b)
