@@ -50,8 +50,15 @@ QF_NODISCARD qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag);
 /* Whether the plan changes anything at all; if not, the output is a copy of the input. */
 bool qfi_fold_is_idle(const qfi_fold *fold);
 
-/* The report; output, bytes and run figures are filled by the caller. */
-QF_NODISCARD qf_status qfi_fold_report(const qfi_fold *fold, qf_report **out, qf_diag *diag);
+/* A report and the memory that it points to: qf_report_free gets &report->base and frees the pool, then the report. */
+typedef struct qfi_report {
+    qf_report base;
+    qfi_pool pool;
+} qfi_report;
+
+/* The report of a plan that was carried out or not: verdicts, reasons, constants, notes, steps, bytes before and after. Caps, paths, format,
+ * sizes of the files, options and run figures are filled by the caller. */
+QF_NODISCARD qf_status qfi_fold_report(const qfi_fold *fold, qfi_report **out, qf_diag *diag);
 
 void qfi_fold_free(qfi_fold *fold);
 
