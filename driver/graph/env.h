@@ -25,6 +25,9 @@ typedef struct qfi_env {
     bool holds;         /* ASSERT: whether it is true */
     qf_reason reason;   /* none: understood */
     char detail[160];
+
+    /* Set by qfi_env_call(): whether a call's last bits are not the source runtime's; whether one fails for some values. */
+    bool inexact, checked;
 } qfi_env;
 
 /* Sets the reason once, with a formatted detail ("" for none); always returns QF_OK. */

@@ -10,7 +10,8 @@
 typedef uint32_t qfi_ref;
 
 /* One definition. leaf: a stored value of `graph` (op is QF_OP_COUNT then), else the result of op(in…).
- * node: the foreign node that it belongs to, QFI_NONE for leaves. stride, offset: of leaves, as stored. */
+ * node: the foreign node that it first came from, QFI_NONE for leaves.
+ * undefined: its computation failed for the values at hand, so whatever calls it again stays. */
 typedef struct qfi_def {
     qf_type type;
     qf_op op;
@@ -18,6 +19,7 @@ typedef struct qfi_def {
     qfi_id leaf, node;
     const qfi_ref *in;
     const qf_attrs *attrs;
+    bool undefined;
 } qfi_def;
 
 typedef struct qfi_prog {
@@ -25,7 +27,7 @@ typedef struct qfi_prog {
     const qf_graph *graph; /* top level: the owner of leaves */
     qfi_def *def;
     size_t n, cap;
-    uint32_t *bucket;      /* hash of (op, attrs, in) for qfi_prog_find */
+    uint32_t *bucket;      /* open addressing over (op, attrs, in, leaf); QFI_NONE is free */
     size_t n_bucket;
 } qfi_prog;
 

@@ -1,0 +1,318 @@
+/* The program of internal calls: appending with equal calls merged, and compiling a definition with
+ * all that it needs. */
+#include "prog.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "attrs.h"
+
+#define FIRST_BUCKETS 256u
+#define STACK_OPERANDS 8u
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
+    return hash ^ (hash >> 29);
+}
+
+static uint64_t hash_bytes(uint64_t hash, const void *p, size_t n)
+{
+    uint64_t word;
+    for (size_t at = 0; at + sizeof word <= n; at += sizeof word) {
+        memcpy(&word, (const char *)p + at, sizeof word);
+        hash = mix(hash, word);
+    }
+    return hash;
+}
+
+/* Operands are hashed one by one: pairs would read past an odd end. */
+static uint64_t hash_def(const qfi_def *def)
+{
+    uint64_t hash = mix(0x51f0d, (uint64_t)def->op << 32 | def->leaf);
+    for (uint32_t i = 0; i < def->n_in; i++)
+        hash = mix(hash, def->in[i]);
+    return def->attrs ? hash_bytes(hash, def->attrs, sizeof *def->attrs) : hash;
+}
+
+static bool def_equal(const qfi_def *a, const qfi_def *b)
+{
+    return a->op == b->op && a->leaf == b->leaf && a->n_in == b->n_in && !a->attrs == !b->attrs &&
+           (!a->n_in || !memcmp(a->in, b->in, a->n_in * sizeof *a->in)) &&
+           (!a->attrs || !memcmp(a->attrs, b->attrs, sizeof *a->attrs));
+}
+
+/* The slot of an equal definition, or the free one where it belongs. The table is never full. */
+static size_t find_slot(const qfi_prog *prog, const qfi_def *def)
+{
+    size_t i = (size_t)hash_def(def) & (prog->n_bucket - 1);
+    while (prog->bucket[i] != QFI_NONE && !def_equal(&prog->def[prog->bucket[i]], def))
+        i = (i + 1) & (prog->n_bucket - 1);
+    return i;
+}
+
+static bool grow_buckets(qfi_prog *prog)
+{
+    if (prog->n < prog->n_bucket / 2)
+        return true;
+    const size_t n = prog->n_bucket ? prog->n_bucket * 2 : FIRST_BUCKETS;
+    uint32_t *bucket = qfi_pool_alloc(&prog->pool, n, sizeof *bucket);
+    if (!bucket)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        bucket[i] = QFI_NONE;
+    prog->bucket = bucket;
+    prog->n_bucket = n;
+    for (size_t i = 0; i < prog->n; i++)
+        bucket[find_slot(prog, &prog->def[i])] = (uint32_t)i;
+    return true;
+}
+
+/* Appends a copy of *def, whose arrays are the caller's, or finds the equal one. */
+static qf_status intern(qfi_prog *prog, const qfi_def *def, qfi_ref *out, qf_diag *diag)
+{
+    if (!grow_buckets(prog))
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+    const size_t slot = find_slot(prog, def);
+    if (prog->bucket[slot] != QFI_NONE) {
+        *out = prog->bucket[slot];
+        return QF_OK;
+    }
+    if (prog->n >= QFI_NONE)
+        QF_FAIL(diag, QF_ERR_LIMIT, "more than %u definitions", QFI_NONE);
+    qfi_def *defs = qfi_pool_grow(&prog->pool, prog->def, prog->n, &prog->cap, sizeof *defs);
+    qfi_ref *in = qfi_pool_alloc(&prog->pool, def->n_in, sizeof *in);
+    qf_attrs *attrs = def->attrs ? qfi_pool_alloc(&prog->pool, 1, sizeof *attrs) : NULL;
+    if (!defs || !in || (def->attrs && !attrs))
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+    if (def->n_in)
+        memcpy(in, def->in, def->n_in * sizeof *in);
+    if (attrs)
+        *attrs = *def->attrs;
+    prog->def = defs;
+    defs[prog->n] = *def;
+    defs[prog->n].in = in;
+    defs[prog->n].attrs = attrs;
+    prog->bucket[slot] = *out = (qfi_ref)prog->n++;
+    return QF_OK;
+}
+
+/* A call that only hands its operand on: nothing needs to remember it. */
+static bool is_same(const qfi_def *def, const qf_type *in)
+{
+    if (def->op == QF_OP_identity)
+        return true;
+    const bool moves_only = def->op == QF_OP_reshape || def->op == QF_OP_expand ||
+                            def->op == QF_OP_cast ||
+                            (def->op == QF_OP_slice && def->attrs->slice.step == 1);
+    if (moves_only)
+        return qf_type_equal(&def->type, in);
+    if (def->op != QF_OP_permute)
+        return false;
+    for (int8_t i = 0; i < in->rank; i++)
+        if (def->attrs->dims.dim[i] != i)
+            return false;
+    return true;
+}
+
+qf_status qfi_prog_call(qfi_prog *prog, qfi_id node, qf_op op, const qf_attrs *attrs,
+                        const qfi_ref *in, uint32_t n_in, qfi_ref *out, qf_diag *diag)
+{
+    if (n_in > UINT16_MAX)
+        QF_FAIL(diag, QF_ERR_ARG, "a call with %u operands", n_in);
+    qf_type on_stack[STACK_OPERANDS];
+    qf_type *types =
+        n_in <= STACK_OPERANDS ? on_stack : qfi_pool_alloc(&prog->pool, n_in, sizeof *types);
+    if (!types)
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < n_in; i++) {
+        if (in[i] >= prog->n)
+            QF_FAIL(diag, QF_ERR_INTERNAL, "operand %u of a call is not defined", i);
+        types[i] = prog->def[in[i]].type;
+    }
+    qf_attrs normal;
+    qfi_attrs_copy(op, n_in ? types[0].rank : QF_MAX_RANK, attrs, &normal);
+    qfi_def def = { .op = op,
+                    .n_in = (uint16_t)n_in,
+                    .leaf = QFI_NONE,
+                    .node = node,
+                    .in = in,
+                    .attrs = qfi_attrs_any(op) ? &normal : NULL };
+    const qf_call call = { .op = op, .n_in = def.n_in, .in = types, .attrs = def.attrs };
+    QF_TRY(qf_infer(&call, &def.type, diag));
+    if (n_in == 1 && is_same(&def, types)) {
+        *out = in[0];
+        return QF_OK;
+    }
+    return intern(prog, &def, out, diag);
+}
+
+qf_status qfi_prog_leaf(qfi_prog *prog, qfi_id value, qfi_ref *out, qf_diag *diag)
+{
+    const qfi_value *v = &prog->graph->value[value];
+    if (v->payload == QFI_NONE || v->type.rank < 0)
+        QF_FAIL(diag, QF_ERR_INTERNAL, "%.*s is not stored", QFI_STR(v->name));
+    const qfi_def def = { .type = v->type, .op = QF_OP_COUNT, .leaf = value, .node = QFI_NONE };
+    return intern(prog, &def, out, diag);
+}
+
+qf_tensor qfi_leaf_tensor(const qf_graph *graph, qfi_id value)
+{
+    const qfi_value *v = &graph->value[value];
+    qf_tensor tensor = { .storage = graph->payload[v->payload].storage,
+                         .offset = v->strided ? v->offset : 0,
+                         .rank = (uint8_t)v->type.rank,
+                         .dtype = v->type.dtype };
+    memcpy(tensor.shape, v->type.dim, sizeof tensor.shape);
+    if (v->strided)
+        memcpy(tensor.stride, v->stride, sizeof tensor.stride);
+    else
+        qf_strides_dense(tensor.rank, tensor.shape, tensor.stride);
+    return tensor;
+}
+
+/* What a definition needs: a set of references (open addressing), and for each its id in the
+ * compiled program. */
+typedef struct cone {
+    qfi_pool pool;
+    qfi_ref *ref;
+    size_t n, cap;
+    qfi_ref *key;
+    uint32_t *id;
+    size_t n_slot;
+} cone;
+
+static size_t cone_slot(const cone *c, qfi_ref ref)
+{
+    size_t i = (size_t)mix(0, ref) & (c->n_slot - 1);
+    while (c->key[i] != QFI_NONE && c->key[i] != ref)
+        i = (i + 1) & (c->n_slot - 1);
+    return i;
+}
+
+static bool cone_grow(cone *c)
+{
+    if (c->n < c->n_slot / 2)
+        return true;
+    const size_t n = c->n_slot ? c->n_slot * 2 : 32;
+    c->key = qfi_pool_alloc(&c->pool, n, sizeof *c->key);
+    c->id = qfi_pool_alloc(&c->pool, n, sizeof *c->id);
+    if (!c->key || !c->id)
+        return false;
+    c->n_slot = n;
+    for (size_t i = 0; i < n; i++)
+        c->key[i] = QFI_NONE;
+    for (size_t i = 0; i < c->n; i++)
+        c->key[cone_slot(c, c->ref[i])] = c->ref[i];
+    return true;
+}
+
+static bool cone_add(cone *c, qfi_ref ref)
+{
+    if (!cone_grow(c))
+        return false;
+    const size_t slot = cone_slot(c, ref);
+    if (c->key[slot] == ref)
+        return true;
+    qfi_ref *refs = qfi_pool_grow(&c->pool, c->ref, c->n, &c->cap, sizeof *refs);
+    if (!refs)
+        return false;
+    c->ref = refs;
+    c->ref[c->n++] = ref;
+    c->key[slot] = ref;
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const qfi_ref x = *(const qfi_ref *)a, y = *(const qfi_ref *)b;
+    return (x > y) - (x < y);
+}
+
+/* Everything that `root` is computed from, in program order. Breadth first, since chains may be as
+ * long as the file allows. */
+static bool cone_collect(cone *c, const qfi_prog *prog, qfi_ref root)
+{
+    if (!cone_add(c, root))
+        return false;
+    for (size_t i = 0; i < c->n; i++) {
+        const qfi_def *def = &prog->def[c->ref[i]];
+        for (uint32_t k = 0; k < def->n_in; k++)
+            if (!cone_add(c, def->in[k]))
+                return false;
+    }
+    qsort(c->ref, c->n, sizeof *c->ref, by_number);
+    return true;
+}
+
+/* Leaves become inputs, the rest steps; ids count inputs first. */
+static bool cone_program(cone *c, const qfi_prog *prog, qf_program *out)
+{
+    qf_tensor *input = qfi_pool_alloc(&c->pool, c->n, sizeof *input);
+    qf_step *step = qfi_pool_alloc(&c->pool, c->n, sizeof *step);
+    if (!input || !step)
+        return false;
+    for (size_t i = 0; i < c->n; i++) {
+        const qfi_def *def = &prog->def[c->ref[i]];
+        if (def->leaf == QFI_NONE)
+            continue;
+        c->id[cone_slot(c, c->ref[i])] = out->n_input;
+        input[out->n_input++] = qfi_leaf_tensor(prog->graph, def->leaf);
+    }
+    for (size_t i = 0; i < c->n; i++) {
+        const qfi_def *def = &prog->def[c->ref[i]];
+        if (def->leaf != QFI_NONE)
+            continue;
+        uint32_t *in = qfi_pool_alloc(&c->pool, def->n_in, sizeof *in);
+        if (!in)
+            return false;
+        for (uint32_t k = 0; k < def->n_in; k++)
+            in[k] = c->id[cone_slot(c, def->in[k])];
+        step[out->n_step] = (qf_step){ .op = def->op, .n_in = def->n_in, .in = in };
+        if (def->attrs)
+            step[out->n_step].attrs = *def->attrs;
+        c->id[cone_slot(c, c->ref[i])] = out->n_input + out->n_step++;
+    }
+    out->input = input;
+    out->step = step;
+    return true;
+}
+
+qf_status qfi_prog_compile(const qfi_prog *prog, const qf_ctx *ctx, qfi_ref ref,
+                           const uint8_t *order, qf_pipe **out, uint32_t *n_calls, qf_diag *diag)
+{
+    cone c = { 0 };
+    qf_program program = { 0 };
+    qf_status st;
+    if (!cone_collect(&c, prog, ref) || !cone_program(&c, prog, &program)) {
+        st = qf_fail(diag, QF_ERR_NOMEM, "out of memory");
+        goto out;
+    }
+    if (n_calls)
+        *n_calls = program.n_step;
+    QF_TRY_OUT(qf_pipe_build(ctx, &program, c.id[cone_slot(&c, ref)], order, out, diag));
+out:
+    qfi_pool_free(&c.pool);
+    return st;
+}
+
+qf_status qfi_prog_eval(const qfi_prog *prog, const qf_ctx *ctx, qfi_ref ref, void *dst, size_t max,
+                        qf_diag *diag)
+{
+    uint64_t size;
+    if (!qf_type_bytes(&prog->def[ref].type, &size) || size > max)
+        QF_FAIL(diag, QF_ERR_LIMIT, "a value for use as a number is larger than %zu bytes", max);
+    qf_pipe *pipe = NULL;
+    qf_status st;
+    QF_TRY_OUT(qfi_prog_compile(prog, ctx, ref, NULL, &pipe, NULL, diag));
+    QF_TRY_OUT(qf_pipe_run(ctx, pipe, NULL, dst, diag));
+out:
+    qf_pipe_free(pipe);
+    return st;
+}
+
+void qfi_prog_free(qfi_prog *prog)
+{
+    qfi_pool_free(&prog->pool);
+    *prog = (qfi_prog){ 0 };
+}
