@@ -62,8 +62,8 @@ bool qfi_json_done(qfi_json *j);
 /* Sets the sticky error with a formatted reason at the current byte; always returns false. */
 bool qfi_json_fail(qfi_json *j, qf_status code, const char *format, ...) QF_PRINTF(3, 4);
 
-/* The UTF-8 that a raw span with escapes means, in the pool; *out = raw if there are none. False when
- * out of memory, and for half a surrogate pair, which no UTF-8 can say. */
+/* The UTF-8 that a raw span with escapes means, in the pool; *out = raw if there are none. False
+ * when out of memory, and for half a surrogate pair, which no UTF-8 can say. */
 bool qfi_json_unescape(qfi_pool *pool, qf_str raw, qf_str *out);
 
 /* Text that grows in a pool. failed: sticky, out of memory. */

@@ -3,6 +3,8 @@
 #ifndef QFI_ZIP_H
 #define QFI_ZIP_H
 
+#include <qfold/tensor.h>
+
 #include "../graph/pool.h"
 #include "file.h"
 #include "layout.h"
@@ -47,7 +49,8 @@ QF_NODISCARD qf_status qfi_zip_storage(const qfi_zip *zip, const qfi_zip_member 
  * a data descriptor and the directory. Each call appends extents to the layout; member names are
  * given whole. qfi_zip_finish appends directory and zip64 end records. */
 typedef struct qfi_zip_writer qfi_zip_writer;
-/* In the layout's pool; NULL when out of memory. Names and texts must live as long as the layout. */
+/* In the layout's pool; NULL when out of memory. Names and texts must live as long as the
+ * layout. */
 qfi_zip_writer *qfi_zip_writer_new(qfi_layout *layout);
 QF_NODISCARD qf_status qfi_zip_put_text(qfi_zip_writer *w, qf_str name, qf_str text, qf_diag *diag);
 QF_NODISCARD qf_status qfi_zip_put_value(qfi_zip_writer *w, qf_str name, uint32_t new_payload,
