@@ -1,10 +1,10 @@
-/* The directory of a zip archive. Sizes and offsets come from the central directory alone, as the
- * formats that we read leave them out of the local headers. Everything is checked against the
- * file's size before it is believed:
+/* The directory of a zip archive. Sizes and offsets come from the central directory alone: torch
+ * leaves them out of the local headers. All is checked against the file's size before it is
+ * believed:
  *
- *   members, each: local header, name, extra, data (descriptor) | directory | zip64 end, locator |
- * end, comment ^ in any order, none inside another                          ^ all members end
- * before it */
+ *   members, in any order, apart from each other | directory | zip64 end, locator | end, comment
+ *   each: local header, name, extra, data
+ */
 #include "zip.h"
 
 #include <stdlib.h>
@@ -332,7 +332,7 @@ out:
 
 qf_status qfi_zip_open(qfi_file *file, qfi_pool *pool, qfi_zip *out, qf_diag *diag)
 {
-    directory d;
+    directory d = { 0 };
     QF_TRY(find_directory(file, &d, diag));
     uint8_t *bytes = qfi_pool_alloc(pool, (size_t)d.size, 1); /* kept: names are spans of it */
     extent *all = qfi_pool_alloc(pool, (size_t)d.n, sizeof *all);
