@@ -1,0 +1,98 @@
+/* The thread pool, and the floating-point mode of tasks. */
+#include "dispatch/threads.h"
+
+#include <fenv.h>
+#include <unistd.h>
+
+#include <pthreadpool.h>
+
+/* Set while this thread runs a pool's task: the pool's lock is not recursive, so a nested call runs in place. */
+static _Thread_local bool inside;
+
+typedef struct pool_run {
+    void (*task)(void *arg, uint32_t i, uint32_t worker);
+    void *arg;
+    uint32_t n, next;
+} pool_run;
+
+/* One item of the pool per worker number, which then takes tasks in order: the pool itself does not number its threads. */
+static void pool_worker(void *context, size_t worker)
+{
+    pool_run *run = context;
+    const bool outside = !inside;
+
+    inside = true;
+    for (uint32_t i; (i = __atomic_fetch_add(&run->next, 1, __ATOMIC_RELAXED)) < run->n;)
+        run->task(run->arg, i, (uint32_t)worker);
+    if (outside)
+        inside = false;
+}
+
+/* Workers sleep between calls instead of spinning: a library does not burn the host's cores. */
+static void pool_for(void *pool, uint32_t n, void (*task)(void *arg, uint32_t i, uint32_t worker), void *arg)
+{
+    pool_run run = { .task = task, .arg = arg, .n = n };
+
+    if (inside || n == 1)
+        pool_worker(&run, 0);
+    else
+        pthreadpool_parallelize_1d(pool, pool_worker, &run, pthreadpool_get_threads_count(pool), PTHREADPOOL_FLAG_YIELD_WORKERS);
+}
+
+qf_status qf_threads_open(qf_ctx *ctx, uint32_t n, qf_diag *diag)
+{
+    const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (n == 0)
+        n = cpus > 0 ? (uint32_t)cpus : 1;
+    if (n > 4096)
+        QF_FAIL(diag, QF_ERR_ARG, "%u threads are more than 4096", n);
+    ctx->pool = pthreadpool_create(n);
+    if (!ctx->pool)
+        QF_FAIL(diag, QF_ERR_NOMEM, "no memory for %u threads", n);
+    ctx->parallel_for = pool_for;
+    ctx->workers = n;
+    return QF_OK;
+}
+
+void qf_threads_close(qf_ctx *ctx)
+{
+    if (ctx->parallel_for == pool_for)
+        pthreadpool_destroy(ctx->pool);
+    ctx->parallel_for = NULL;
+    ctx->pool = NULL;
+    ctx->workers = 0;
+}
+
+typedef struct job {
+    qfi_task *task;
+    void *arg;
+} job;
+
+static void run_job(void *arg, uint32_t i, uint32_t worker)
+{
+    const job *j = arg;
+    fenv_t host;
+
+    fegetenv(&host);
+    fesetenv(FE_DFL_ENV);
+    j->task(j->arg, i, worker);
+    fesetenv(&host);
+}
+
+void qfi_parallel(const qf_ctx *ctx, uint32_t n, qfi_task *task, void *arg)
+{
+    job j = { task, arg };
+
+    if (ctx->parallel_for && n > 0) {
+        ctx->parallel_for(ctx->pool, n, run_job, &j);
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        run_job(&j, i, 0);
+}
+
+uint32_t qfi_workers(const qf_ctx *ctx)
+{
+    return ctx->parallel_for && ctx->workers > 0 ? ctx->workers : 1;
+}
