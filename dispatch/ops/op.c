@@ -3,8 +3,11 @@
 
 #include <string.h>
 
+/* The flags column of ops.def. */
+enum { FLAG_0 = 0, FLAG_CHECKED = QF_OP_CHECKED, FLAG_INEXACT = QF_OP_INEXACT };
+
 static const qf_op_info infos[] = {
-#define QF_OP(name, n_in, kind, flags, attrs) { #name, n_in, QF_KIND_##kind, flags, #attrs },
+#define QF_OP(name, n_in, kind, flags, attrs) { #name, n_in, QF_KIND_##kind, FLAG_##flags, #attrs },
 #include <qfold/ops.def>
 #undef QF_OP
 };
