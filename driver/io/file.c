@@ -89,3 +89,9 @@ qf_status qfi_file_read(qfi_file *file, uint64_t at, void *dst, size_t n, qf_dia
     }
     return QF_OK;
 }
+
+bool qfi_file_exists(const char *path)
+{
+    struct stat about;
+    return lstat(path, &about) == 0;
+}

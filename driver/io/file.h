@@ -15,6 +15,8 @@ typedef struct qfi_file {
 
 QF_NODISCARD qf_status qfi_file_open(const char *path, qfi_file *out, qf_diag *diag);
 void qfi_file_close(qfi_file *file);
+/* Whether a path is taken, by whatever it may be. */
+bool qfi_file_exists(const char *path);
 /* Exactly n bytes from `at`; ERR_TRUNCATED past the end, ERR_READ else. */
 QF_NODISCARD qf_status qfi_file_read(qfi_file *file, uint64_t at, void *dst, size_t n,
                                      qf_diag *diag);
