@@ -7,7 +7,7 @@
 
 #include "json_scan.h"
 
-#define MAX_DEPTH 512
+#define MAX_DEPTH QFI_JSON_DEPTH
 
 bool qfi_json_fail(qfi_json *j, qf_status code, const char *format, ...)
 {
@@ -243,60 +243,21 @@ bool qfi_json_bool(qfi_json *j, bool *out)
 
 bool qfi_json_null(qfi_json *j) { return at_type(j, QFI_JSON_NULL) && literal(j, "null"); }
 
-/* The containers that a skip is inside of: one bit each, set for objects. */
-typedef struct nest {
-    uint64_t object[MAX_DEPTH / 64];
-    size_t n;
-} nest;
-
-static bool in_object(const nest *s) { return s->object[(s->n - 1) / 64] >> ((s->n - 1) % 64) & 1; }
-
-static bool push(qfi_json *j, nest *s, bool object)
-{
-    if (!qfi_json_enter(j, object ? QFI_JSON_OBJECT : QFI_JSON_ARRAY))
-        return false;
-    const uint64_t bit = UINT64_C(1) << s->n % 64;
-    s->object[s->n / 64] = object ? s->object[s->n / 64] | bit : s->object[s->n / 64] & ~bit;
-    s->n++;
-    return true;
-}
-
-/* One scalar, or the opening of a container. */
-static bool skip_head(qfi_json *j, nest *s)
-{
-    const qfi_json_type type = type_of(token(j));
-    switch (type) {
-    case QFI_JSON_OBJECT:
-    case QFI_JSON_ARRAY: return push(j, s, type == QFI_JSON_OBJECT);
-    case QFI_JSON_STRING: return scanned(j, qfi_scan_string);
-    case QFI_JSON_NUMBER: return scanned(j, qfi_scan_number);
-    case QFI_JSON_TRUE:
-    case QFI_JSON_FALSE:
-    case QFI_JSON_NULL: return literal(j, type_names[type]);
-    default: return expected(j, "a value");
-    }
-}
-
 bool qfi_json_skip(qfi_json *j, qf_str *span)
 {
     if (j->status != QF_OK)
         return false;
-    nest s;
-    s.n = 0;
     token(j);
     const size_t begin = j->at;
-    do {
-        if (!skip_head(j, &s))
-            return false;
-        /* Leaves what ends here, down to a container that has another entry. */
-        for (qf_str key; s.n; s.n--)
-            if (in_object(&s) ? qfi_json_key(j, &key) : qfi_json_next(j))
-                break;
-        if (j->status != QF_OK)
-            return false;
-    } while (s.n);
+    size_t wrong = 0;
+    const char *why = NULL;
+    const size_t n = qfi_scan_value(j->text + j->at, j->n - j->at, MAX_DEPTH - j->depth, &wrong,
+                                    &why);
+    j->at += n ? n : wrong;
+    if (!n)
+        return qfi_json_fail(j, QF_ERR_JSON, "%s", why);
     if (span)
-        *span = (qf_str){ j->text + begin, j->at - begin };
+        *span = (qf_str){ j->text + begin, n };
     return true;
 }
 

@@ -83,14 +83,17 @@ int qfi_scan_hex4(const char *p)
     return value;
 }
 
+/* Bytes of an escape by its second byte. */
+static const uint8_t escape_sizes[256] = {
+    ['"'] = 2, ['\\'] = 2, ['/'] = 2, ['b'] = 2, ['f'] = 2,
+    ['n'] = 2, ['r'] = 2,  ['t'] = 2, ['u'] = 6,
+};
+
 /* Bytes of the escape at p[0] == '\\', 0 if it is malformed. */
 static size_t escape_size(const char *p, size_t n)
 {
-    if (n < 2 || !p[1])
-        return 0;
-    if (p[1] == 'u')
-        return n >= 6 && qfi_scan_hex4(p + 2) >= 0 ? 6 : 0;
-    return strchr("\"\\/bfnrt", p[1]) ? 2 : 0;
+    const size_t size = n < 2 ? 0 : escape_sizes[(unsigned char)p[1]];
+    return size > n || (size == 6 && qfi_scan_hex4(p + 2) < 0) ? 0 : size;
 }
 
 size_t qfi_scan_string(const char *p, size_t n, size_t *at, const char **why)
@@ -146,6 +149,122 @@ size_t qfi_scan_number(const char *p, size_t n, size_t *at, const char **why)
         i += run;
     }
     return i;
+}
+
+/* A scan of nested values. object: one bit for each open container, set for objects. */
+typedef struct walk {
+    const char *p;
+    size_t n, i;
+    int level, deepest;
+    uint64_t object[QFI_JSON_DEPTH / 64];
+    const char *why;
+} walk;
+
+static bool wrong(walk *w, const char *why)
+{
+    w->why = w->i < w->n ? why : "the text ends inside a value";
+    return false;
+}
+
+/* Moves over white space; the byte there, 0 at the end. */
+static char byte_at(walk *w)
+{
+    for (; w->i < w->n; w->i++) {
+        const char c = w->p[w->i];
+        if (c > ' ' || (c != ' ' && c != '\n' && c != '\r' && c != '\t'))
+            return c;
+    }
+    return 0;
+}
+
+static bool in_object(const walk *w)
+{
+    return w->object[(w->level - 1) / 64] >> ((w->level - 1) % 64) & 1;
+}
+
+static bool word(walk *w, const char *text, size_t n)
+{
+    if (w->n - w->i < n || memcmp(w->p + w->i, text, n))
+        return wrong(w, "expected a value");
+    w->i += n;
+    return true;
+}
+
+static bool scalar(walk *w, char c)
+{
+    size_t at = 0, size;
+    switch (c) {
+    case 't': return word(w, "true", 4);
+    case 'f': return word(w, "false", 5);
+    case 'n': return word(w, "null", 4);
+    case '"': size = qfi_scan_string(w->p + w->i, w->n - w->i, &at, &w->why); break;
+    default:
+        if (c != '-' && (c < '0' || c > '9'))
+            return wrong(w, "expected a value");
+        size = qfi_scan_number(w->p + w->i, w->n - w->i, &at, &w->why);
+    }
+    w->i += size ? size : at;
+    return size;
+}
+
+static bool key(walk *w)
+{
+    if (byte_at(w) != '"')
+        return wrong(w, "expected a key");
+    if (!scalar(w, '"'))
+        return false;
+    if (byte_at(w) != ':')
+        return wrong(w, "expected ':'");
+    w->i++;
+    return true;
+}
+
+/* Enters a container and leaves it at once if it is empty; *entered: whether a value follows. */
+static bool open_container(walk *w, char c, bool *entered)
+{
+    if (w->level == w->deepest)
+        return wrong(w, "nested more than 512 deep");
+    const uint64_t bit = UINT64_C(1) << w->level % 64;
+    uint64_t *set = &w->object[w->level / 64];
+    *set = c == '{' ? *set | bit : *set & ~bit;
+    w->i++;
+    *entered = byte_at(w) != (c == '{' ? '}' : ']');
+    if (!*entered) {
+        w->i++;
+        return true;
+    }
+    w->level++;
+    return c == '[' || key(w);
+}
+
+/* Behind a value: leaves what ends here, down to a container that has another entry. */
+static bool after_value(walk *w)
+{
+    for (; w->level; w->level--) {
+        const bool object = in_object(w);
+        const char c = byte_at(w);
+        if (c == ',') {
+            w->i++;
+            return !object || key(w);
+        }
+        if (c != (object ? '}' : ']'))
+            return wrong(w, object ? "expected ',' or '}'" : "expected ',' or ']'");
+        w->i++;
+    }
+    return true;
+}
+
+size_t qfi_scan_value(const char *p, size_t n, int depth, size_t *at, const char **why)
+{
+    walk w = { .p = p, .n = n, .deepest = depth };
+    do {
+        const char c = byte_at(&w);
+        bool entered = false;
+        const bool good = c == '{' || c == '[' ? open_container(&w, c, &entered) : scalar(&w, c);
+        if (!good || (!entered && !after_value(&w)))
+            return fail(w.i, w.why, at, why);
+    } while (w.level);
+    return w.i;
 }
 
 bool qfi_scan_double(const char *p, size_t n, double *out)

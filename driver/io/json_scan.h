@@ -10,6 +10,10 @@
 size_t qfi_scan_string(const char *p, size_t n, size_t *at, const char **why);
 size_t qfi_scan_number(const char *p, size_t n, size_t *at, const char **why);
 
+/* The same for any value, containers included, which may nest `depth` more times. */
+size_t qfi_scan_value(const char *p, size_t n, int depth, size_t *at, const char **why);
+#define QFI_JSON_DEPTH 512
+
 /* Bytes of the UTF-8 sequence of a byte >= 0x80 at p[0], 0 if it is malformed. */
 size_t qfi_scan_utf8(const char *p, size_t n);
 
