@@ -1,0 +1,167 @@
+/* Comparing two model files value by value. Both are read and classified as for a fold; a value
+ * that both name, with constant contents on both sides and stored on one, must be the same bits. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <qfold/io.h>
+
+#include "../fold/passes.h"
+#include "reference.h"
+
+/* One file. options: nothing that could keep a node which is computable. */
+typedef struct side {
+    const char *path;
+    qf_graph *graph;
+    qfi_fold fold;
+    qf_fold_options options;
+} side;
+
+static qf_status open_side(side *s, const char *path, const qf_ctx *ctx, qf_diag *diag)
+{
+    s->path = path;
+    s->options = (qf_fold_options){ .struct_size = sizeof s->options,
+                                    .max_growth = QF_GROWTH_NONE,
+                                    .fold_dequant = true };
+    QF_TRY(qf_open(path, &s->graph, diag));
+    s->fold = (qfi_fold){ .graph = s->graph, .options = &s->options, .ctx = ctx };
+    return qfi_fold_plan(&s->fold, diag);
+}
+
+static void close_side(side *s)
+{
+    qfi_fold_free(&s->fold);
+    qf_close(s->graph);
+}
+
+static bool is_stored(const qf_graph *g, qfi_id value)
+{
+    return g->value[value].payload != QFI_NONE;
+}
+
+/* The definition of a value's contents; state counts with what is stored for it. */
+static qf_status find_ref(side *s, qfi_id value, qfi_ref *out, qf_diag *diag)
+{
+    *out = s->fold.ref[value];
+    return is_stored(s->graph, value) ? qfi_prog_leaf(&s->fold.prog, value, out, diag) : QF_OK;
+}
+
+static void format_element(char *out, size_t size, const qf_type *type, const unsigned char *p)
+{
+    const uint32_t bytes = qf_dtype_get(type->dtype)->bits / 8u;
+    float f;
+    double d;
+    if (type->dtype == QF_DT_f32) {
+        memcpy(&f, p, sizeof f);
+        snprintf(out, size, "%.9g", (double)f);
+    } else if (type->dtype == QF_DT_f64) {
+        memcpy(&d, p, sizeof d);
+        snprintf(out, size, "%.17g", d);
+    } else {
+        uint64_t bits = 0;
+        memcpy(&bits, p, bytes <= 8 ? (bytes ? bytes : 1) : 8);
+        snprintf(out, size, "0x%" PRIx64, bits);
+    }
+}
+
+static qf_status compare_bytes(const side *s, qf_str name, const qf_type *type, const qf_storage *a,
+                               const qf_storage *b, qf_diag *diag)
+{
+    const unsigned char *pa = a->data, *pb = b->data;
+    if (!a->size || !memcmp(pa, pb, a->size))
+        return QF_OK;
+    size_t at = 0;
+    while (pa[at] == pb[at])
+        at++;
+    const uint32_t bits = qf_dtype_get(type->dtype)->bits;
+    const size_t size = bits >= 8 ? bits / 8 : 1;
+    char was[40], is[40];
+    format_element(was, sizeof was, type, pa + at / size * size);
+    format_element(is, sizeof is, type, pb + at / size * size);
+    QF_FAIL(diag, QF_ERR_DIFFERS, "%s: value %.*s differs at element %zu: %s became %s", s->path,
+            QFI_STR(name), at * 8 / bits, was, is);
+}
+
+static qf_status compare(const qfi_reference *reference, side *before, side *after, qfi_id was,
+                         qfi_id is, qf_verified *done, qf_diag *diag)
+{
+    const qf_str name = after->graph->value[is].name;
+    qfi_ref ref[2];
+    qf_storage *bytes[2] = { NULL, NULL };
+    qf_status st;
+    QF_TRY(find_ref(before, was, &ref[0], diag));
+    QF_TRY(find_ref(after, is, &ref[1], diag));
+    if (ref[0] == QFI_NONE || ref[1] == QFI_NONE)
+        return QF_OK;
+    const qf_type *type = &after->fold.prog.def[ref[1]].type;
+    if (!qf_type_equal(&before->fold.prog.def[ref[0]].type, type))
+        QF_FAIL(diag, QF_ERR_DIFFERS, "%s: value %.*s changed its dtype or shape", after->path,
+                QFI_STR(name));
+    QF_TRY_OUT(qfi_reference_eval(reference, &before->fold.prog, ref[0], &bytes[0], diag));
+    QF_TRY_OUT(qfi_reference_eval(reference, &after->fold.prog, ref[1], &bytes[1], diag));
+    QF_TRY_OUT(compare_bytes(after, name, type, bytes[0], bytes[1], diag));
+    done->values++;
+    done->bytes += bytes[0]->size;
+out:
+    qf_storage_unref(bytes[0]);
+    qf_storage_unref(bytes[1]);
+    return st;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    const qfi_value *x = *(const qfi_value *const *)a, *y = *(const qfi_value *const *)b;
+    const size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
+    const int order = n ? memcmp(x->name.p, y->name.p, n) : 0;
+    return order ? order : (x->name.n > y->name.n) - (x->name.n < y->name.n);
+}
+
+static const qfi_value **sorted_values(const qf_graph *g)
+{
+    const qfi_value **sorted = calloc(g->n_value + 1u, sizeof *sorted);
+    for (uint32_t i = 0; sorted && i < g->n_value; i++)
+        sorted[i] = &g->value[i];
+    if (sorted)
+        qsort(sorted, g->n_value, sizeof *sorted, by_name);
+    return sorted;
+}
+
+static qf_status compare_all(const qfi_reference *reference, side *before, side *after,
+                             qf_verified *done, qf_diag *diag)
+{
+    const qf_graph *gb = before->graph, *ga = after->graph;
+    const qfi_value **sorted = sorted_values(gb);
+    qf_status st = QF_OK;
+    if (!sorted)
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+    for (qfi_id is = 0; is < ga->n_value; is++) {
+        const qfi_value *key = &ga->value[is];
+        const qfi_value *const *found = bsearch(&key, sorted, gb->n_value, sizeof *sorted, by_name);
+        const qfi_id was = found ? (qfi_id)(*found - gb->value) : QFI_NONE;
+        if (found && (is_stored(ga, is) || is_stored(gb, was)))
+            QF_TRY_OUT(compare(reference, before, after, was, is, done, diag));
+    }
+out:
+    free(sorted);
+    return st;
+}
+
+qf_status qf_verify_files(const char *before, const char *after, qf_verified *out, qf_diag *diag)
+{
+    side was = { 0 }, is = { 0 };
+    qfi_reference reference = { 0 };
+    qf_verified done = { 0 };
+    qf_status st;
+    QF_TRY_OUT(qfi_reference_open(&reference, diag));
+    QF_TRY_OUT(open_side(&was, before, &reference.ctx, diag));
+    QF_TRY_OUT(open_side(&is, after, &reference.ctx, diag));
+    QF_TRY_OUT(compare_all(&reference, &was, &is, &done, diag));
+    if (out)
+        *out = done;
+out:
+    close_side(&is);
+    close_side(&was);
+    qfi_reference_close(&reference);
+    return st;
+}
