@@ -13,22 +13,23 @@ typedef struct qfi_node_state {
     bool carried;
 } qfi_node_state;
 
-/* Everything a fold knows. ctx: evaluation context. caller owns graph, options and ctx; the rest is freed by qfi_fold_free. */
+/* Everything a fold knows. ctx: evaluation context. caller owns graph, options and ctx; the rest is
+ * freed by qfi_fold_free. */
 typedef struct qfi_fold {
     qfi_pool pool;
     const qf_graph *graph;
     const qf_fold_options *options;
     const qf_ctx *ctx;
     qfi_prog prog;
-    qfi_node_state *node;    /* per node of the graph */
-    qfi_ref *ref;            /* per value: its definition, QFI_NONE if it is not constant */
+    qfi_node_state *node; /* per node of the graph */
+    qfi_ref *ref;         /* per value: its definition, QFI_NONE if it is not constant */
     qfi_edits edits;
-    qf_pipe **pipe;          /* per new payload */
+    qf_pipe **pipe; /* per new payload */
     qf_arena *arena;
-    uint64_t *nonfinite;     /* per new payload, after producing */
+    uint64_t *nonfinite; /* per new payload, after producing */
     uint32_t n_pipe;
-    uint32_t attempt;        /* how often a value failed while it was written */
-    void *private_data;      /* of the passes */
+    uint32_t attempt;   /* how often a value failed while it was written */
+    void *private_data; /* of the passes */
 } qfi_fold;
 
 typedef struct qfi_pass {
@@ -36,28 +37,35 @@ typedef struct qfi_pass {
     qf_status (*run)(qfi_fold *fold, qf_diag *diag);
 } qfi_pass;
 
-/* Runs every pass: afterwards edits says what the output is and pipe how new payloads are computed. Looks at no payload but
- * those of small values. May be run again after qfi_fold_reject: then it starts at the policy. */
+/* Runs every pass: afterwards edits says what the output is and pipe how new payloads are computed.
+ * Looks at no payload but those of small values. May be run again after qfi_fold_reject: then it
+ * starts at the policy. */
 QF_NODISCARD qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag);
 
-/* Produces one new payload into the sink; a failure of class ERR_VALUE marks the values that it came from (see qfi_fold_reject). */
-QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag),
+/* Produces one new payload into the sink; a failure of class ERR_VALUE marks the values that it
+ * came from (see qfi_fold_reject). */
+QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload,
+                                        qf_status (*sink)(void *user, const void *data, size_t n,
+                                                          qf_diag *diag),
                                         void *user, qf_diag *diag);
 
-/* After a produce failed with ERR_VALUE: keeps what failed and plans again; from the third time on, keeps every CHECKED node. */
+/* After a produce failed with ERR_VALUE: keeps what failed and plans again; from the third time on,
+ * keeps every CHECKED node. */
 QF_NODISCARD qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag);
 
 /* Whether the plan changes anything at all; if not, the output is a copy of the input. */
 bool qfi_fold_is_idle(const qfi_fold *fold);
 
-/* A report and the memory that it points to: qf_report_free gets &report->base and frees the pool, then the report. */
+/* A report and the memory that it points to: qf_report_free gets &report->base and frees the pool,
+ * then the report. */
 typedef struct qfi_report {
     qf_report base;
     qfi_pool pool;
 } qfi_report;
 
-/* The report of a plan that was carried out or not: verdicts, reasons, constants, notes, steps, bytes before and after. Caps, paths, format,
- * sizes of the files, options and run figures are filled by the caller. */
+/* The report of a plan that was carried out or not: verdicts, reasons, constants, notes, steps,
+ * bytes before and after. Caps, paths, format, sizes of the files, options and run figures are
+ * filled by the caller. */
 QF_NODISCARD qf_status qfi_fold_report(const qfi_fold *fold, qfi_report **out, qf_diag *diag);
 
 void qfi_fold_free(qfi_fold *fold);

@@ -1,12 +1,15 @@
-/* The graph in memory: arrays and 32-bit ids, filled by a format's loader, read by the fold, never changed after loading.
+/* The graph in memory: arrays and 32-bit ids, filled by a format's loader, read by the fold, never
+ * changed after loading.
  *
  *   qf_graph ── payload[]   stored bytes of the file (shared by the graph's bodies)
- *            ── value[]     every named value: placeholders first, then the results of nodes in program order
- *            ── node[]      foreign calls in program order; operands and results are ranges of operand[] and value[]
- *            ── body[]      child graphs (control flow, wrapped regions), each a graph of its own
+ *            ── value[]     every named value: placeholders first, then the results of nodes in
+ * program order ── node[]      foreign calls in program order; operands and results are ranges of
+ * operand[] and value[] ── body[]      child graphs (control flow, wrapped regions), each a graph
+ * of its own
  *
- * A foreign node stays text; what it means is asked from the format through lower() (env.h), only for nodes whose operands
- * are constant. So a node that depends on an input costs a name look-up and nothing else. */
+ * A foreign node stays text; what it means is asked from the format through lower() (env.h), only
+ * for nodes whose operands are constant. So a node that depends on an input costs a name look-up
+ * and nothing else. */
 #ifndef QFI_IR_H
 #define QFI_IR_H
 
@@ -20,7 +23,8 @@ typedef uint32_t qfi_id;
 #define QFI_NONE UINT32_MAX
 
 /* Bytes that the file stores. storage: reads them (inflating if need be); its data is NULL.
- * file_offset: of the raw bytes when copyable (stored plainly), so that they can be copied without being read. */
+ * file_offset: of the raw bytes when copyable (stored plainly), so that they can be copied without
+ * being read. */
 typedef struct qfi_payload {
     qf_str name;
     uint64_t size, file_offset;
@@ -29,10 +33,10 @@ typedef struct qfi_payload {
 } qfi_payload;
 
 /* type: rank -1 when unknown.  stride, offset: recorded layout in elements (known when `strided`).
- * PARAM CONST BUFFER: payload, or QFI_NONE for an opaque one (pickled, custom object): never folded.
- * COMPUTED, SCALAR: node and slot (index among its results).
- * n_use: operands that name it in this graph, outputs included.  is_output: named by the graph's outputs.
- * pinned: named by a signature, so it must stay.  mutated: an output spec says that the program writes it. */
+ * PARAM CONST BUFFER: payload, or QFI_NONE for an opaque one (pickled, custom object): never
+ * folded. COMPUTED, SCALAR: node and slot (index among its results). n_use: operands that name it
+ * in this graph, outputs included.  is_output: named by the graph's outputs. pinned: named by a
+ * signature, so it must stay.  mutated: an output spec says that the program writes it. */
 typedef struct qfi_value {
     qf_str name;
     qf_type type;
@@ -45,21 +49,24 @@ typedef struct qfi_value {
 
 /* What a foreign operator does besides computing its results. */
 typedef enum qfi_effect {
-    QFI_PURE,    /* nothing: folds when its operands are constant */
-    QFI_KEEP,    /* must stay; `reason` says why */
-    QFI_ASSERT,  /* checks its operands, no results: dropped when it holds, an error when it does not */
-    QFI_WRITE,   /* overwrites operand 0 (and what shares its memory), result 0 is operand 0 */
-    QFI_REGION,  /* runs body[0] exactly once on its other operands */
-    QFI_UNKNOWN  /* no row: assumed to read and, if its name ends in '_', write everything it is given */
+    QFI_PURE,   /* nothing: folds when its operands are constant */
+    QFI_KEEP,   /* must stay; `reason` says why */
+    QFI_ASSERT, /* checks its operands, no results: dropped when it holds, an error when it does not
+                 */
+    QFI_WRITE,  /* overwrites operand 0 (and what shares its memory), result 0 is operand 0 */
+    QFI_REGION, /* runs body[0] exactly once on its other operands */
+    QFI_UNKNOWN /* no row: assumed to read and, if its name ends in '_', write everything it is
+                   given */
 } qfi_effect;
 
-/* Whether result 0 shares memory with operand 0. MAYBE: when the layout allows a view (reshape, contiguous, to). */
+/* Whether result 0 shares memory with operand 0. MAYBE: when the layout allows a view (reshape,
+ * contiguous, to). */
 typedef enum qfi_alias { QFI_FRESH, QFI_ALIAS, QFI_ALIAS_MAYBE } qfi_alias;
 
-/* first_in, n_in: range of operand[], every tensor or number that the call names, lists flattened, in argument order;
- * QFI_NONE entries stand for absent ones.  first_out, n_out: consecutive ids of value[], lists flattened.
- * row: the format's row for the operator.  text: its span in the source.  dequantize: may be patched (edit.h); its operands are
- * then data, scale, zero point. */
+/* first_in, n_in: range of operand[], every tensor or number that the call names, lists flattened,
+ * in argument order; QFI_NONE entries stand for absent ones.  first_out, n_out: consecutive ids of
+ * value[], lists flattened. row: the format's row for the operator.  text: its span in the source.
+ * dequantize: may be patched (edit.h); its operands are then data, scale, zero point. */
 typedef struct qfi_node {
     qf_str name, op;
     const void *row;
@@ -74,12 +81,13 @@ typedef struct qfi_node {
 struct qfi_env;
 struct qfi_format;
 
-/* value[0 … n_input-1] are the placeholders in order. Those of a REGION body match the last n_input operands of the node that
- * holds it; output[] are the values that the outputs name, flattened, QFI_NONE for absent or literal ones. */
+/* value[0 … n_input-1] are the placeholders in order. Those of a REGION body match the last n_input
+ * operands of the node that holds it; output[] are the values that the outputs name, flattened,
+ * QFI_NONE for absent or literal ones. */
 struct qf_graph {
     qfi_pool pool;
     const struct qfi_format *format;
-    void *source;          /* the format's own data: opened file, texts, tables */
+    void *source; /* the format's own data: opened file, texts, tables */
     void (*close)(struct qf_graph *graph);
     uint64_t file_size;
     qfi_payload *payload;
@@ -89,12 +97,14 @@ struct qf_graph {
     struct qf_graph **body;
     uint32_t n_payload, n_input, n_value, n_node, n_operand, n_output, n_body;
     struct qf_graph *parent;
-    qf_str path;           /* "" at top level, else "node/body/" */
-    bool training;         /* gradient outputs: nothing folds */
-    uint64_t spent;        /* growth that earlier folds stamped into the file */
+    qf_str path;    /* "" at top level, else "node/body/" */
+    bool training;  /* gradient outputs: nothing folds */
+    uint64_t spent; /* growth that earlier folds stamped into the file */
 
-    /* Appends the calls that mean `node` to env->prog and sets its results; see env.h. Only called for PURE, ASSERT and WRITE. */
-    qf_status (*lower)(const struct qf_graph *graph, qfi_id node, struct qfi_env *env, qf_diag *diag);
+    /* Appends the calls that mean `node` to env->prog and sets its results; see env.h. Only called
+     * for PURE, ASSERT and WRITE. */
+    qf_status (*lower)(const struct qf_graph *graph, qfi_id node, struct qfi_env *env,
+                       qf_diag *diag);
 };
 
 /* The node that computes a value, NULL for placeholders. */

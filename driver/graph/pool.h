@@ -1,5 +1,6 @@
-/* A pool: memory that is freed all at once. Graphs, programs, edits and reports each own one, so error paths free nothing.
- * Allocation goes through one replaceable function, which the tests make fail. Not thread-safe. */
+/* A pool: memory that is freed all at once. Graphs, programs, edits and reports each own one, so
+ * error paths free nothing. Allocation goes through one replaceable function, which the tests make
+ * fail. Not thread-safe. */
 #ifndef QFI_POOL_H
 #define QFI_POOL_H
 
@@ -12,18 +13,20 @@ typedef struct qfi_pool {
     size_t used;
 } qfi_pool;
 
-/* Zeroed memory, aligned for any type; NULL when out of memory. n * size is checked. The pool starts as { 0 }. */
+/* Zeroed memory, aligned for any type; NULL when out of memory. n * size is checked. The pool
+ * starts as { 0 }. */
 void *qfi_pool_alloc(qfi_pool *pool, size_t n, size_t size);
 /* A terminated copy; formatted text. NULL when out of memory. */
 char *qfi_pool_text(qfi_pool *pool, const char *p, size_t n);
 char *qfi_pool_format(qfi_pool *pool, const char *format, ...) QF_PRINTF(2, 3);
 void qfi_pool_free(qfi_pool *pool);
 
-/* The array with room for more than n elements: itself, or a copy twice as large (the old one stays in the pool).
- * Elements from n on are zero. NULL when out of memory. */
+/* The array with room for more than n elements: itself, or a copy twice as large (the old one stays
+ * in the pool). Elements from n on are zero. NULL when out of memory. */
 void *qfi_pool_grow(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t size);
 
-/* What pools take memory from; NULL = calloc and free. Set before any other call: a hook for tests. */
+/* What pools take memory from; NULL = calloc and free. Set before any other call: a hook for tests.
+ */
 void qfi_pool_hook(void *(*alloc)(size_t size), void (*release)(void *p));
 
 static inline bool qfi_str_is(qf_str a, const char *b)

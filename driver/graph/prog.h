@@ -1,5 +1,6 @@
-/* The program of internal calls that foreign nodes mean: single assignment, types known, equal calls merged on request.
- * A reference (qfi_ref) is the index of a definition; operands precede users. */
+/* The program of internal calls that foreign nodes mean: single assignment, types known, equal
+ * calls merged on request. A reference (qfi_ref) is the index of a definition; operands precede
+ * users. */
 #ifndef QFI_PROG_H
 #define QFI_PROG_H
 
@@ -9,9 +10,9 @@
 
 typedef uint32_t qfi_ref;
 
-/* One definition. leaf: a stored value of `graph` (op is QF_OP_COUNT then), else the result of op(in…).
- * node: the foreign node that it first came from, QFI_NONE for leaves.
- * undefined: its computation failed for the values at hand, so whatever calls it again stays. */
+/* One definition. leaf: a stored value of `graph` (op is QF_OP_COUNT then), else the result of
+ * op(in…). node: the foreign node that it first came from, QFI_NONE for leaves. undefined: its
+ * computation failed for the values at hand, so whatever calls it again stays. */
 typedef struct qfi_def {
     qf_type type;
     qf_op op;
@@ -27,14 +28,14 @@ typedef struct qfi_prog {
     const qf_graph *graph; /* top level: the owner of leaves */
     qfi_def *def;
     size_t n, cap;
-    uint32_t *bucket;      /* open addressing over (op, attrs, in, leaf); QFI_NONE is free */
+    uint32_t *bucket; /* open addressing over (op, attrs, in, leaf); QFI_NONE is free */
     size_t n_bucket;
 } qfi_prog;
 
-/* Appends op(in…), or returns the equal definition that exists. attrs may be NULL. Errors are those of qf_infer: the
- * caller decides whether they mean "keep this node". */
-QF_NODISCARD qf_status qfi_prog_call(qfi_prog *prog, qfi_id node, qf_op op, const qf_attrs *attrs, const qfi_ref *in, uint32_t n_in,
-                                     qfi_ref *out, qf_diag *diag);
+/* Appends op(in…), or returns the equal definition that exists. attrs may be NULL. Errors are those
+ * of qf_infer: the caller decides whether they mean "keep this node". */
+QF_NODISCARD qf_status qfi_prog_call(qfi_prog *prog, qfi_id node, qf_op op, const qf_attrs *attrs,
+                                     const qfi_ref *in, uint32_t n_in, qfi_ref *out, qf_diag *diag);
 
 /* The leaf of a stored value (one per value). */
 QF_NODISCARD qf_status qfi_prog_leaf(qfi_prog *prog, qfi_id value, qfi_ref *out, qf_diag *diag);
@@ -43,11 +44,14 @@ QF_NODISCARD qf_status qfi_prog_leaf(qfi_prog *prog, qfi_id value, qfi_ref *out,
 qf_tensor qfi_leaf_tensor(const qf_graph *graph, qfi_id value);
 
 /* Evaluates a small definition (at most `max` bytes) into dst, row-major. */
-QF_NODISCARD qf_status qfi_prog_eval(const qfi_prog *prog, const qf_ctx *ctx, qfi_ref ref, void *dst, size_t max, qf_diag *diag);
+QF_NODISCARD qf_status qfi_prog_eval(const qfi_prog *prog, const qf_ctx *ctx, qfi_ref ref,
+                                     void *dst, size_t max, qf_diag *diag);
 
-/* Compiles a definition into a pipeline: collects what it needs as a qf_program. order as in qf_pipe_build. */
-QF_NODISCARD qf_status qfi_prog_compile(const qfi_prog *prog, const qf_ctx *ctx, qfi_ref ref, const uint8_t *order, qf_pipe **out,
-                                        uint32_t *n_calls, qf_diag *diag);
+/* Compiles a definition into a pipeline: collects what it needs as a qf_program. order as in
+ * qf_pipe_build. */
+QF_NODISCARD qf_status qfi_prog_compile(const qfi_prog *prog, const qf_ctx *ctx, qfi_ref ref,
+                                        const uint8_t *order, qf_pipe **out, uint32_t *n_calls,
+                                        qf_diag *diag);
 
 void qfi_prog_free(qfi_prog *prog);
 

@@ -17,18 +17,19 @@ typedef struct qf_allocator {
     void *user;
 } qf_allocator;
 
-/* What an evaluation runs on. Zero-initialise, set struct_size, then what should differ from the defaults:
- * table: NULL = best rows for this CPU.  allocator: NULL functions = the C library's.
- * parallel_for: calls task(arg, i, worker) once for every i < n, on at most `workers` threads, and returns when all are
- *   done; worker < workers and no two running tasks share one. NULL = in order, on the calling thread.
- * progress: told how many output bytes are done; returning false cancels with ERR_CANCELLED. Called by one thread.
- * memory: bytes that one pipeline may use for scratch and windows; 0 = 128 MiB.
- * A context may serve several calls at once if its callbacks may. */
+/* What an evaluation runs on. Zero-initialise, set struct_size, then what should differ from the
+ * defaults: table: NULL = best rows for this CPU.  allocator: NULL functions = the C library's.
+ * parallel_for: calls task(arg, i, worker) once for every i < n, on at most `workers` threads, and
+ * returns when all are done; worker < workers and no two running tasks share one. NULL = in order,
+ * on the calling thread. progress: told how many output bytes are done; returning false cancels
+ * with ERR_CANCELLED. Called by one thread. memory: bytes that one pipeline may use for scratch and
+ * windows; 0 = 128 MiB. A context may serve several calls at once if its callbacks may. */
 typedef struct qf_ctx {
     size_t struct_size;
     const qf_table *table;
     qf_allocator allocator;
-    void (*parallel_for)(void *pool, uint32_t n, void (*task)(void *arg, uint32_t i, uint32_t worker), void *arg);
+    void (*parallel_for)(void *pool, uint32_t n,
+                         void (*task)(void *arg, uint32_t i, uint32_t worker), void *arg);
     void *pool;
     uint32_t workers;
     bool (*progress)(void *user, uint64_t done);
@@ -37,17 +38,21 @@ typedef struct qf_ctx {
     uint32_t flags;
 } qf_ctx;
 
-/* A pool of `n` threads (0: one per CPU) set into ctx->parallel_for, pool and workers; close with qf_threads_close. */
+/* A pool of `n` threads (0: one per CPU) set into ctx->parallel_for, pool and workers; close with
+ * qf_threads_close. */
 QF_API QF_NODISCARD qf_status qf_threads_open(qf_ctx *ctx, uint32_t n, qf_diag *diag);
 QF_API void qf_threads_close(qf_ctx *ctx);
 
-/* out = op(in). Types as qf_infer gives them; `out` is the caller's, with any strides that do not repeat an element; it may
- * be the memory of an input when the operator is POINTWISE and both views are the same. A VIEW operator copies.
- * On failure the contents of `out` are undefined. ctx NULL: defaults. */
-QF_API QF_NODISCARD qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_tensor *in, size_t n_in,
-                                      qf_tensor *out, qf_diag *diag);
+/* out = op(in). Types as qf_infer gives them; `out` is the caller's, with any strides that do not
+ * repeat an element; it may be the memory of an input when the operator is POINTWISE and both views
+ * are the same. A VIEW operator copies. On failure the contents of `out` are undefined. ctx NULL:
+ * defaults. */
+QF_API QF_NODISCARD qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs,
+                                      const qf_tensor *in, size_t n_in, qf_tensor *out,
+                                      qf_diag *diag);
 
-/* One step of a program. in: ids of operands: 0 … n_in-1 are the program's inputs, then one id per step, in order. */
+/* One step of a program. in: ids of operands: 0 … n_in-1 are the program's inputs, then one id per
+ * step, in order. */
 typedef struct qf_step {
     qf_op op;
     qf_attrs attrs;
@@ -63,38 +68,46 @@ typedef struct qf_program {
     uint32_t n_step;
 } qf_program;
 
-/* A program compiled for one result, immutable. Views, broadcasts, casts and pointwise steps are fused; a value is kept in
- * scratch only where the program needs it whole. */
+/* A program compiled for one result, immutable. Views, broadcasts, casts and pointwise steps are
+ * fused; a value is kept in scratch only where the program needs it whole. */
 typedef struct qf_pipe qf_pipe;
 
-/* What a pipeline will do, in bytes. scratch: of values kept whole while it runs.  window: the least working memory beside
- * that.  read, written: payload.  flops: multiply-adds of matrix products. */
+/* What a pipeline will do, in bytes. scratch: of values kept whole while it runs.  window: the
+ * least working memory beside that.  read, written: payload.  flops: multiply-adds of matrix
+ * products. */
 typedef struct qf_cost {
     uint64_t scratch, window, read, written, flops;
 } qf_cost;
 
-/* Compile the value `result`. Layout of the result: `order` (NULL: 0, 1, 2 …) lists its dims from the slowest to the fastest
- * varying, so that the bytes are a dense block in that order. Storages of the program's inputs are referenced.
- * ERR_LIMIT: scratch and the least window exceed ctx->memory. */
-QF_API QF_NODISCARD qf_status qf_pipe_build(const qf_ctx *ctx, const qf_program *program, uint32_t result, const uint8_t *order,
-                                            qf_pipe **out, qf_diag *diag);
+/* Compile the value `result`. Layout of the result: `order` (NULL: 0, 1, 2 …) lists its dims from
+ * the slowest to the fastest varying, so that the bytes are a dense block in that order. Storages
+ * of the program's inputs are referenced. ERR_LIMIT: scratch and the least window exceed
+ * ctx->memory. */
+QF_API QF_NODISCARD qf_status qf_pipe_build(const qf_ctx *ctx, const qf_program *program,
+                                            uint32_t result, const uint8_t *order, qf_pipe **out,
+                                            qf_diag *diag);
 QF_API void qf_pipe_free(qf_pipe *pipe);
 QF_API qf_cost qf_pipe_cost(const qf_pipe *pipe);
 QF_API qf_type qf_pipe_type(const qf_pipe *pipe);
 
-/* Produce the whole result in order: sink(user, data, n) receives consecutive bytes in windows; a failing sink stops the run and its status is
- * returned. Scratch and windows come from the context's allocator and are reused between runs through `arena`
- * (NULL: allocated for this run). One run at a time per arena. ERR_VALUE: a CHECKED operator met a value that it does not define. */
+/* Produce the whole result in order: sink(user, data, n) receives consecutive bytes in windows; a
+ * failing sink stops the run and its status is returned. Scratch and windows come from the
+ * context's allocator and are reused between runs through `arena` (NULL: allocated for this run).
+ * One run at a time per arena. ERR_VALUE: a CHECKED operator met a value that it does not define.
+ */
 typedef struct qf_arena qf_arena;
 QF_API qf_arena *qf_arena_new(const qf_ctx *ctx);
 QF_API void qf_arena_free(qf_arena *arena);
 QF_API uint64_t qf_arena_peak(const qf_arena *arena);
-QF_API QF_NODISCARD qf_status qf_pipe_stream(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
-                                             qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag), void *user,
-                                             qf_diag *diag);
+QF_API QF_NODISCARD qf_status qf_pipe_stream(const qf_ctx *ctx, const qf_pipe *pipe,
+                                             qf_arena *arena,
+                                             qf_status (*sink)(void *user, const void *data,
+                                                               size_t n, qf_diag *diag),
+                                             void *user, qf_diag *diag);
 
 /* Produce the whole result into `dst` (qf_type_bytes of its type). */
-QF_API QF_NODISCARD qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena, void *dst, qf_diag *diag);
+QF_API QF_NODISCARD qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
+                                          void *dst, qf_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,8 @@
 extern "C" {
 #endif
 
-/* Codes of why a node was kept; QF_REASON_random … and their pinned numbers come from reasons.def. */
+/* Codes of why a node was kept; QF_REASON_random … and their pinned numbers come from reasons.def.
+ */
 typedef enum qf_reason {
     QF_REASON_none = 0,
 #define QF_REASON(name, number, kind, text) QF_REASON_##name = number,
@@ -17,9 +18,16 @@ typedef enum qf_reason {
 #undef QF_REASON
 } qf_reason;
 
-typedef enum qf_reason_class { QF_REASONS_NONE, QF_REASONS_NATURE, QF_REASONS_POLICY, QF_REASONS_MISSING, QF_REASONS_FAILED } qf_reason_class;
+typedef enum qf_reason_class {
+    QF_REASONS_NONE,
+    QF_REASONS_NATURE,
+    QF_REASONS_POLICY,
+    QF_REASONS_MISSING,
+    QF_REASONS_FAILED
+} qf_reason_class;
 
-/* Code ("random"), class and text of a reason; "none" for a number that is no reason. Thread-safe. */
+/* Code ("random"), class and text of a reason; "none" for a number that is no reason. Thread-safe.
+ */
 QF_API const char *qf_reason_name(qf_reason reason);
 QF_API const char *qf_reason_text(qf_reason reason);
 QF_API qf_reason_class qf_reason_class_of(qf_reason reason);
@@ -31,12 +39,13 @@ QF_API const char *qf_reason_class_name(qf_reason_class kind);
 #define QF_GROWTH_DEFAULT (UINT64_MAX - 1)
 
 /* What to fold and how. Zero-initialise, set struct_size; then:
- * max_growth: bytes by which the file may grow; 0 is none at all, QF_GROWTH_DEFAULT and QF_GROWTH_NONE as above.
- * memory: bytes for windows and intermediate values; 0 = 128 MiB.  threads: 0 = one per CPU.
- * keep, keep_op, only: globs over node names, foreign operators, node names (NULL-terminated lists, NULL: none).
- * fold_dequant: results may be wider than their quantised sources.  contiguous: store results row-major.
- * exact: keep operators whose last bits the source runtime does not define.  strict: ERR_STRICT, and nothing written, if a
- * node with constant inputs stays for a reason of class MISSING or FAILED, or a result is not finite though its sources are.
+ * max_growth: bytes by which the file may grow; 0 is none at all, QF_GROWTH_DEFAULT and
+ * QF_GROWTH_NONE as above. memory: bytes for windows and intermediate values; 0 = 128 MiB. threads:
+ * 0 = one per CPU. keep, keep_op, only: globs over node names, foreign operators, node names
+ * (NULL-terminated lists, NULL: none). fold_dequant: results may be wider than their quantised
+ * sources.  contiguous: store results row-major. exact: keep operators whose last bits the source
+ * runtime does not define.  strict: ERR_STRICT, and nothing written, if a node with constant inputs
+ * stays for a reason of class MISSING or FAILED, or a result is not finite though its sources are.
  * force: replace an existing output.  sync: flush the output to the disk before it gets its name.
  * caps: table to use; 0 = detect.  progress: told bytes written of bytes in all; false cancels. */
 typedef struct qf_fold_options {
@@ -51,9 +60,10 @@ typedef struct qf_fold_options {
 
 typedef enum qf_verdict { QF_FOLDED, QF_KEPT, QF_DEAD } qf_verdict;
 
-/* One node of the input. graph: path of enclosing nodes, "" at top level.  detail: more than the reason says, or "".
- * bytes_before: of the sources that vanish with it; bytes_after: stored for its results.  bytes: size of its results,
- * 0 if unknown.  sources: names of the stored tensors it comes from. */
+/* One node of the input. graph: path of enclosing nodes, "" at top level.  detail: more than the
+ * reason says, or "". bytes_before: of the sources that vanish with it; bytes_after: stored for its
+ * results.  bytes: size of its results, 0 if unknown.  sources: names of the stored tensors it
+ * comes from. */
 typedef struct qf_report_node {
     const char *graph, *name, *op, *detail;
     qf_verdict verdict;
@@ -63,7 +73,8 @@ typedef struct qf_report_node {
     uint32_t n_sources;
 } qf_report_node;
 
-/* One constant that was stored. view: no bytes of its own, a view of a stored payload.  nonfinite: NaN and infinite elements. */
+/* One constant that was stored. view: no bytes of its own, a view of a stored payload.  nonfinite:
+ * NaN and infinite elements. */
 typedef struct qf_report_constant {
     const char *name;
     qf_type type;
@@ -91,7 +102,8 @@ typedef struct qf_report_step {
     uint32_t n_calls;
 } qf_report_step;
 
-/* What was done. All memory belongs to the report. output is NULL for a plan. peak_bytes: arena and windows. */
+/* What was done. All memory belongs to the report. output is NULL for a plan. peak_bytes: arena and
+ * windows. */
 typedef struct qf_report {
     const char *caps, *input, *format, *output;
     uint64_t input_bytes, output_bytes;
@@ -109,16 +121,33 @@ typedef struct qf_report {
     uint32_t threads;
 } qf_report;
 
-/* Fold `input` into the new file `output`; NULL plans only and writes nothing. *report (may be NULL) is filled on success
- * and freed with qf_report_free. On failure nothing is left beside the input. `output` may be `input` with options->force.
- * Equal inputs and options give equal bytes, whatever the CPU and the number of threads. */
-QF_API QF_NODISCARD qf_status qf_fold_file(const char *input, const char *output, const qf_fold_options *options, qf_report **report,
+/* Fold `input` into the new file `output`; NULL plans only and writes nothing. *report (may be
+ * NULL) is filled on success and freed with qf_report_free. On failure nothing is left beside the
+ * input. `output` may be `input` with options->force. Equal inputs and options give equal bytes,
+ * whatever the CPU and the number of threads. */
+QF_API QF_NODISCARD qf_status qf_fold_file(const char *input, const char *output,
+                                           const qf_fold_options *options, qf_report **report,
                                            qf_diag *diag);
 QF_API void qf_report_free(qf_report *report);
 
-/* The report as JSON ("qfold.report.v1"), passed to write() in pieces; a false from write() gives ERR_WRITE. */
-QF_API QF_NODISCARD qf_status qf_report_json(const qf_report *report, bool (*write)(void *user, const char *text, size_t n), void *user,
-                                             qf_diag *diag);
+/* What qf_verify_files compared: values that both files name and at least one stores, and their
+ * bytes. */
+typedef struct qf_verified {
+    uint64_t values, bytes;
+} qf_verified;
+
+/* Compare every constant value that both files name and at least one of them stores: each side
+ * stored or computed by scalar kernels, one operator at a time, then bit for bit. ERR_DIFFERS names
+ * the value, the first element that differs, and both elements. *out (may be NULL) is filled on
+ * success. Memory: a value is held whole, with what it is computed from. */
+QF_API QF_NODISCARD qf_status qf_verify_files(const char *before, const char *after,
+                                              qf_verified *out, qf_diag *diag);
+
+/* The report as JSON ("qfold.report.v1"), passed to write() in pieces; a false from write() gives
+ * ERR_WRITE. */
+QF_API QF_NODISCARD qf_status qf_report_json(const qf_report *report,
+                                             bool (*write)(void *user, const char *text, size_t n),
+                                             void *user, qf_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,5 @@
-/* A model graph as a reader sees it: nodes, values, stored payloads. Structure only; no payload byte is read. */
+/* A model graph as a reader sees it: nodes, values, stored payloads. Structure only; no payload
+ * byte is read. */
 #ifndef QFOLD_GRAPH_H
 #define QFOLD_GRAPH_H
 
@@ -8,20 +9,32 @@
 extern "C" {
 #endif
 
-/* An opened model. Immutable after loading; may be read from several threads. Opened and closed by io.h. */
+/* An opened model. Immutable after loading; may be read from several threads. Opened and closed by
+ * io.h. */
 typedef struct qf_graph qf_graph;
 
-/* Where a value comes from. INPUT: given at run time. PARAM, CONST, BUFFER: stored. COMPUTED: result of a node.
- * SCALAR: a number that a node computes. OTHER: custom objects, tokens, absent values. */
-typedef enum qf_value_kind { QF_VALUE_INPUT, QF_VALUE_PARAM, QF_VALUE_CONST, QF_VALUE_BUFFER, QF_VALUE_COMPUTED, QF_VALUE_SCALAR, QF_VALUE_OTHER } qf_value_kind;
+/* Where a value comes from. INPUT: given at run time. PARAM, CONST, BUFFER: stored. COMPUTED:
+ * result of a node. SCALAR: a number that a node computes. OTHER: custom objects, tokens, absent
+ * values. */
+typedef enum qf_value_kind {
+    QF_VALUE_INPUT,
+    QF_VALUE_PARAM,
+    QF_VALUE_CONST,
+    QF_VALUE_BUFFER,
+    QF_VALUE_COMPUTED,
+    QF_VALUE_SCALAR,
+    QF_VALUE_OTHER
+} qf_value_kind;
 
-/* One call of a foreign operator. name and op: as the file spells them, without "torch.ops.".  n_body: bodies it holds. */
+/* One call of a foreign operator. name and op: as the file spells them, without "torch.ops.".
+ * n_body: bodies it holds. */
 typedef struct qf_node_view {
     qf_str name, op;
     uint32_t n_in, n_out, n_body;
 } qf_node_view;
 
-/* One value. payload: number of the stored payload it views, UINT32_MAX if none.  payload_bytes: size of that payload. */
+/* One value. payload: number of the stored payload it views, UINT32_MAX if none.  payload_bytes:
+ * size of that payload. */
 typedef struct qf_value_view {
     qf_str name;
     qf_value_kind kind;
@@ -30,7 +43,8 @@ typedef struct qf_value_view {
     uint64_t payload_bytes;
 } qf_value_view;
 
-/* Counts and rows of the top-level graph, in file order; i below the count. The strings live as long as the graph. */
+/* Counts and rows of the top-level graph, in file order; i below the count. The strings live as
+ * long as the graph. */
 QF_API const char *qf_graph_format(const qf_graph *graph);
 QF_API uint32_t qf_graph_nodes(const qf_graph *graph);
 QF_API uint32_t qf_graph_values(const qf_graph *graph);

@@ -8,8 +8,8 @@
 extern "C" {
 #endif
 
-/* Opens a model and reads its structure; close with qf_close. The format is found from the file's bytes.
- * The file must not change while it is open. */
+/* Opens a model and reads its structure; close with qf_close. The format is found from the file's
+ * bytes. The file must not change while it is open. */
 QF_API QF_NODISCARD qf_status qf_open(const char *path, qf_graph **out, qf_diag *diag);
 QF_API void qf_close(qf_graph *graph);
 

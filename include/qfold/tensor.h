@@ -1,4 +1,5 @@
-/* Storages and tensors. A tensor is always a view: it owns a reference to its storage and nothing else. */
+/* Storages and tensors. A tensor is always a view: it owns a reference to its storage and nothing
+ * else. */
 #ifndef QFOLD_TENSOR_H
 #define QFOLD_TENSOR_H
 
@@ -9,10 +10,10 @@ extern "C" {
 #endif
 
 /* Bytes that tensors view.
- * data: the bytes, or NULL when they come through read().  size: in bytes.  refs: atomic count.  writable: whether
- * evaluation may overwrite data.
- * read: copies n bytes from byte `at` to dst; may be called from several threads at once; at + n <= size always holds.
- * release: called once when the last reference goes; NULL if there is nothing to release.  ctx: for both. */
+ * data: the bytes, or NULL when they come through read().  size: in bytes.  refs: atomic count.
+ * writable: whether evaluation may overwrite data. read: copies n bytes from byte `at` to dst; may
+ * be called from several threads at once; at + n <= size always holds. release: called once when
+ * the last reference goes; NULL if there is nothing to release.  ctx: for both. */
 typedef struct qf_storage {
     void *data;
     uint64_t size;
@@ -32,24 +33,32 @@ typedef struct qf_tensor {
     qf_dtype dtype;
 } qf_tensor;
 
-/* New storage of `size` bytes, owned, 64-byte aligned, contents undefined; one reference. NULL when out of memory. */
+/* New storage of `size` bytes, owned, 64-byte aligned, contents undefined; one reference. NULL when
+ * out of memory. */
 QF_API qf_storage *qf_storage_new(uint64_t size);
 
-/* Storage over the caller's bytes, which must outlive it. One reference. NULL when out of memory. */
+/* Storage over the caller's bytes, which must outlive it. One reference. NULL when out of memory.
+ */
 QF_API qf_storage *qf_storage_wrap(void *data, uint64_t size, bool writable);
 
-/* Storage whose bytes come through read(). release may be NULL. One reference. NULL when out of memory. */
-QF_API qf_storage *qf_storage_from_reader(uint64_t size, qf_status (*read)(void *ctx, uint64_t at, void *dst, size_t n, qf_diag *diag),
+/* Storage whose bytes come through read(). release may be NULL. One reference. NULL when out of
+ * memory. */
+QF_API qf_storage *qf_storage_from_reader(uint64_t size,
+                                          qf_status (*read)(void *ctx, uint64_t at, void *dst,
+                                                            size_t n, qf_diag *diag),
                                           void (*release)(void *ctx), void *ctx);
 
 /* Add or drop a reference. Thread-safe. NULL is allowed. */
 QF_API qf_storage *qf_storage_ref(qf_storage *storage);
 QF_API void qf_storage_unref(qf_storage *storage);
 
-/* A row-major view of `storage` from element 0. No reference is taken. Fails with ERR_SHAPE or ERR_RANGE. */
-QF_API QF_NODISCARD qf_status qf_tensor_dense(qf_storage *storage, const qf_type *type, qf_tensor *out, qf_diag *diag);
+/* A row-major view of `storage` from element 0. No reference is taken. Fails with ERR_SHAPE or
+ * ERR_RANGE. */
+QF_API QF_NODISCARD qf_status qf_tensor_dense(qf_storage *storage, const qf_type *type,
+                                              qf_tensor *out, qf_diag *diag);
 
-/* ERR_RANGE unless every element lies inside the storage; ERR_RANK, ERR_SHAPE, ERR_DTYPE for malformed tensors. */
+/* ERR_RANGE unless every element lies inside the storage; ERR_RANK, ERR_SHAPE, ERR_DTYPE for
+ * malformed tensors. */
 QF_API QF_NODISCARD qf_status qf_tensor_check(const qf_tensor *tensor, qf_diag *diag);
 
 /* dtype and shape of a tensor. */
@@ -61,10 +70,10 @@ QF_API uint64_t qf_tensor_elements(const qf_tensor *tensor);
 /* Row-major strides of a shape, in elements, as torch computes them: a dim of 0 counts as 1. */
 QF_API void qf_strides_dense(uint8_t rank, const int64_t *shape, int64_t *stride);
 
-/* Whether `shape` of `rank` with `stride` can be seen as `new_shape` without moving an element; fills `new_stride`.
- * Rule of torch's Tensor.view. */
-QF_API bool qf_strides_reshape(uint8_t rank, const int64_t *shape, const int64_t *stride, uint8_t new_rank, const int64_t *new_shape,
-                               int64_t *new_stride);
+/* Whether `shape` of `rank` with `stride` can be seen as `new_shape` without moving an element;
+ * fills `new_stride`. Rule of torch's Tensor.view. */
+QF_API bool qf_strides_reshape(uint8_t rank, const int64_t *shape, const int64_t *stride,
+                               uint8_t new_rank, const int64_t *new_shape, int64_t *new_stride);
 
 #ifdef __cplusplus
 }
