@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""Real models through the fold: transformers' decoders, encoders and Swin, and a weight-normalised convolution, each exported by
+torch as it is, functional, and decomposed to core. Every model is built from its config with random weights; nothing is downloaded.
+
+    models.py --qfold PROGRAM [--only GLOB] [--models FOLDER] [--large]
+
+Checked for each: the folded file loads, no node that depends on no input is left without a reason, outputs are equal (bit for bit,
+or within the tolerance of the model's row where sums or transcendentals were folded), and folding again changes no byte.
+The last line is `N passed, N failed, N skipped`; exit 1 on a failure."""
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import subprocess
+import sys
+import tempfile
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Callable
+
+import torch
+from torch import nn
+
+warnings.filterwarnings("ignore")
+torch.set_num_threads(1)
+FORMS = ("raw", "functional", "core")
+
+
+@dataclass(frozen=True)
+class Model:
+    """tolerance: 0 = bit for bit, else largest difference relative to the largest magnitude. gone: op globs that must vanish."""
+    name: str
+    make: Callable[[], tuple[nn.Module, tuple[Any, ...]]]
+    tolerance: float = 0.0
+    gone: tuple[str, ...] = ()
+    large: bool = False
+
+
+def tokens(n: int = 16) -> tuple[torch.Tensor]:
+    return (torch.arange(n).remainder(50)[None],)
+
+
+class Logits(nn.Module):
+    """The first result of a transformers model, without its cache."""
+
+    def __init__(self, model: nn.Module, **kwargs: Any) -> None:
+        super().__init__()
+        self.model, self.kwargs = model, kwargs
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        out = self.model(*inputs, **self.kwargs)
+        return out[0]
+
+
+def decoder(config: Any) -> Logits:
+    from transformers import AutoModelForCausalLM
+    from transformers.integrations.executorch import sdpa_mask_without_vmap
+    from transformers.masking_utils import ALL_MASK_ATTENTION_FUNCTIONS
+    from transformers.modeling_utils import ALL_ATTENTION_FUNCTIONS
+
+    name = "sdpa_without_vmap"
+    ALL_MASK_ATTENTION_FUNCTIONS.register(name, sdpa_mask_without_vmap)
+    ALL_ATTENTION_FUNCTIONS.register(name, ALL_ATTENTION_FUNCTIONS["sdpa"])
+    config._attn_implementation = name
+    return Logits(AutoModelForCausalLM.from_config(config), use_cache=False)
+
+
+def llama(layers: int = 2, **more: Any) -> tuple[nn.Module, tuple[Any, ...]]:
+    from transformers import LlamaConfig
+    return decoder(LlamaConfig(vocab_size=64, hidden_size=64, intermediate_size=96, num_hidden_layers=layers, num_attention_heads=4,
+                               num_key_value_heads=2, max_position_embeddings=64, **more)), tokens()
+
+
+def gpt2() -> tuple[nn.Module, tuple[Any, ...]]:
+    from transformers import GPT2Config
+    return decoder(GPT2Config(vocab_size=64, n_embd=48, n_layer=3, n_head=4, n_positions=32)), tokens()
+
+
+def bert() -> tuple[nn.Module, tuple[Any, ...]]:
+    from transformers import BertConfig, BertModel
+    return Logits(BertModel(BertConfig(vocab_size=64, hidden_size=48, num_hidden_layers=3, num_attention_heads=4, intermediate_size=96,
+                                       max_position_embeddings=32))), tokens()
+
+
+def swin() -> tuple[nn.Module, tuple[Any, ...]]:
+    from transformers import SwinConfig, SwinModel
+    return Logits(SwinModel(SwinConfig(image_size=56, patch_size=4, embed_dim=16, depths=[2, 2], num_heads=[2, 4], window_size=7))), \
+        (torch.linspace(-1, 1, 3 * 56 * 56).view(1, 3, 56, 56),)
+
+
+def wav2vec2_position() -> tuple[nn.Module, tuple[Any, ...]]:
+    conv = nn.Conv1d(768, 768, 128, padding=64, groups=16)
+    return nn.utils.parametrizations.weight_norm(conv, dim=2), (torch.linspace(-1, 1, 768 * 40).view(1, 768, 40),)
+
+
+def bf16(made: tuple[nn.Module, tuple[Any, ...]]) -> tuple[nn.Module, tuple[Any, ...]]:
+    return made[0].to(torch.bfloat16), made[1]
+
+
+MODELS = [
+    Model("llama", llama),
+    Model("llama-bf16", lambda: bf16(llama())),
+    Model("gpt2", gpt2),
+    Model("bert", bert),
+    Model("swin", swin),
+    Model("wav2vec2-position", wav2vec2_position, tolerance=1e-6, gone=("aten._weight_norm*", "aten.linalg_vector_norm*", "aten.mul*", "aten.div*")),
+    Model("llama-32", lambda: llama(32), large=True),
+]
+
+
+def export(model: Model, form: str, path: Path) -> None:
+    torch.manual_seed(0)
+    module, inputs = model.make()
+    with torch.no_grad():
+        program = torch.export.export(module.eval(), inputs, strict=False)
+        if form != "raw":
+            program = program.run_decompositions({} if form == "functional" else None)
+        torch.export.save(program, str(path))
+
+
+def outputs(path: Path) -> tuple[list[torch.Tensor], Any]:
+    program = torch.export.load(str(path))
+    args, kwargs = program.example_inputs
+    with torch.no_grad():
+        return torch.utils._pytree.tree_leaves(program.module()(*args, **kwargs)), program
+
+
+def difference(want: list[torch.Tensor], got: list[torch.Tensor]) -> float:
+    worst = 0.0
+    for w, g in zip(want, got, strict=True):
+        if w.dtype != g.dtype or w.shape != g.shape:
+            return float("inf")
+        if not torch.equal(w, g):
+            worst = max(worst, float((w.double() - g.double()).abs().max() / w.double().abs().max()))
+    return worst
+
+
+def constant_nodes(program: Any) -> set[str]:
+    """Names of calls that no input reaches and that draw nothing."""
+    signature, reached = program.graph_signature, set()
+    for node in program.graph.nodes:
+        runtime = node.op == "placeholder" and node.name in signature.user_inputs
+        if runtime or any(a.name in reached for a in node.all_input_nodes):
+            reached.add(node.name)
+    return {n.name for n in program.graph.nodes if n.op == "call_function" and n.name not in reached}
+
+
+def findings(model: Model, form: str, qfold: Path, source: Path, folder: Path) -> list[str]:
+    target, report = folder / "folded.pt2", folder / "report.json"
+    for old in (target, report):
+        old.unlink(missing_ok=True)
+    run = subprocess.run([qfold, "fold", source, "-o", target, "--json", report], capture_output=True, text=True)
+    if run.returncode:
+        return [f"exit {run.returncode}: {run.stderr.strip()[-200:]}"]
+    wrong = []
+    want, before = outputs(source)
+    got, after = outputs(target)
+    error = difference(want, got)
+    if error > model.tolerance:
+        wrong.append(f"outputs differ by {error:.3g}, allowed {model.tolerance:.3g}")
+    entries = {e["name"]: e for e in json.loads(report.read_text())["nodes"]}
+    silent = [n for n in constant_nodes(after) if entries.get(n, {}).get("reason", "runtime") == "runtime" and "getitem" not in n]
+    if silent:
+        wrong.append(f"constant but left without a reason: {sorted(silent)[:5]}")
+    left = [n.name for n in after.graph.nodes if any(fnmatch.fnmatch(str(n.target), p) for p in model.gone)]
+    if left:
+        wrong.append(f"left: {left}")
+    again = folder / "again.pt2"
+    again.unlink(missing_ok=True)
+    subprocess.run([qfold, "fold", target, "-o", again], capture_output=True, check=True)
+    if again.read_bytes() != target.read_bytes():
+        wrong.append("folding again changed bytes")
+    return wrong
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--qfold", type=Path, required=True)
+    parser.add_argument("--only", default="*", help="glob over MODEL-FORM")
+    parser.add_argument("--models", type=Path, help="keep exported models here and reuse them")
+    parser.add_argument("--large", action="store_true", help="also the models that take minutes to export")
+    options = parser.parse_args()
+    passed = failed = skipped = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = options.models or Path(scratch)
+        folder.mkdir(parents=True, exist_ok=True)
+        for model, form in ((m, f) for m in MODELS for f in FORMS if fnmatch.fnmatch(f"{m.name}-{f}", options.only)):
+            name = f"{model.name}-{form}"
+            if model.large and not options.large:
+                print(f"SKIP {name}: large, run with --large")
+                skipped += 1
+                continue
+            source = folder / f"{name}.pt2"
+            if not source.exists():
+                export(model, form, source)
+            wrong = findings(model, form, options.qfold, source, Path(scratch))
+            print(f"{'FAIL' if wrong else 'PASS'} {name}{': ' + '; '.join(wrong) if wrong else ''}", flush=True)
+            passed, failed = passed + (not wrong), failed + bool(wrong)
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
