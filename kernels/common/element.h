@@ -54,6 +54,7 @@ static inline double qfk_float64(uint64_t u) { double f; memcpy(&f, &u, sizeof f
 /* A loop over the columns of one row. An output may be the very memory of an input, so the compiler
  * cannot prove that iterations are independent; they are, because column j reads column j alone. */
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed" /* a loop that does not vectorise is fine */
 #define QFK_EACH(n) _Pragma("clang loop vectorize(assume_safety)") for (size_t j = 0; j < (n); j++)
 #else
 #define QFK_EACH(n) _Pragma("GCC ivdep") for (size_t j = 0; j < (n); j++)
@@ -68,7 +69,11 @@ static inline double qfk_float64(uint64_t u) { double f; memcpy(&f, &u, sizeof f
             const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                         \
             qfk_##X##_mem *x = qfk_out_row(&out, i);                                 \
             if (in[0].col) {                                                         \
-                QFK_EACH(n) { const qfk_##A a = pa[j]; x[j] = (qfk_##X)(expr); }     \
+                QFK_EACH(n) {                                                        \
+                    const qfk_##A a = pa[j];                                         \
+                    const qfk_##X v = (qfk_##X)(expr);                               \
+                    x[j] = v;                                                        \
+                }                                                                    \
             } else {                                                                 \
                 const qfk_##A a = *pa;                                               \
                 const qfk_##X v = (qfk_##X)(expr);                                   \
@@ -110,15 +115,17 @@ static inline double qfk_float64(uint64_t u) { double f; memcpy(&f, &u, sizeof f
             const qfk_##A a0 = *pa;                                                       \
             const qfk_##B b0 = *pb, c0 = *pc;                                             \
             qfk_##X##_mem *x = qfk_out_row(&out, i);                                      \
-            for (size_t j = 0; j < (sa && sb && sc ? 0 : n); j++) {                       \
-                const qfk_##A a = sa ? pa[j] : a0;                                        \
-                const qfk_##B b = sb ? pb[j] : b0, c = sc ? pc[j] : c0;                   \
-                x[j] = (qfk_##X)(expr);                                                   \
-            }                                                                             \
-            QFK_EACH(sa && sb && sc ? n : 0) {                                            \
-                const qfk_##A a = pa[j]; const qfk_##B b = pb[j], c = pc[j];              \
-                x[j] = (qfk_##X)(expr);                                                   \
-            }                                                                             \
+            if (sa && sb && sc)                                                           \
+                QFK_EACH(n) {                                                             \
+                    const qfk_##A a = pa[j]; const qfk_##B b = pb[j], c = pc[j];          \
+                    x[j] = (qfk_##X)(expr);                                               \
+                }                                                                         \
+            else                                                                          \
+                for (size_t j = 0; j < n; j++) {                                          \
+                    const qfk_##A a = sa ? pa[j] : a0;                                    \
+                    const qfk_##B b = sb ? pb[j] : b0, c = sc ? pc[j] : c0;               \
+                    x[j] = (qfk_##X)(expr);                                               \
+                }                                                                         \
         }                                                                                 \
     }
 
