@@ -1,0 +1,85 @@
+/* Options into a run, its failure into a message, its report into a file. */
+#include "folding.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "progress.h"
+
+/* Size of the input for percentages; 0 if it cannot be told, which the fold itself will explain. */
+static uint64_t size_of(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    off_t size = -1;
+    if (file && fseeko(file, 0, SEEK_END) == 0)
+        size = ftello(file);
+    if (file)
+        fclose(file);
+    return size > 0 ? (uint64_t)size : 0;
+}
+
+static uint64_t growth_of(const qfi_args *args)
+{
+    const qfi_growth *growth = &args->max_growth;
+    if (!growth->is_percent)
+        return growth->bytes;
+    const double bytes = (double)size_of(args->operand) * growth->percent / 100;
+    return bytes < 9e18 ? (uint64_t)bytes : QF_GROWTH_NONE;
+}
+
+/* A report over one of its own files would destroy it. */
+static bool json_is_free(const qfi_args *args, const char *output)
+{
+    if (args->json &&
+        (!strcmp(args->json, args->operand) || (output && !strcmp(args->json, output))))
+        return qfi_usage(args->command, "--json %s: is the model itself", args->json);
+    return true;
+}
+
+int qfi_fold_run(const qfi_args *args, const char *output, qf_report **report)
+{
+    qfi_progress bar;
+    qf_diag diag = { 0 };
+    const qf_fold_options options = {
+        .struct_size = sizeof options,
+        .max_growth = growth_of(args),
+        .memory = args->memory,
+        .threads = args->threads,
+        .keep = args->keep.item,
+        .keep_op = args->keep_op.item,
+        .only = args->only.item,
+        .fold_dequant = args->fold_dequant,
+        .contiguous = args->contiguous,
+        .exact = args->exact,
+        .strict = args->strict,
+        .force = args->force,
+        .sync = args->sync,
+        .progress = qfi_progress_update,
+        .progress_user = &bar,
+    };
+    if (!json_is_free(args, output))
+        return QFI_EXIT_USAGE;
+    qfi_progress_start(&bar, "folding", args->quiet);
+    const qf_status st = qf_fold_file(args->operand, output, &options, report, &diag);
+    qfi_progress_end(&bar);
+    if (st != QF_OK)
+        return qfi_complain(st, &diag);
+    if (!args->quiet)
+        qfi_print_notes(*report);
+    return 0;
+}
+
+static bool put_text(void *user, const char *text, size_t n)
+{
+    return fwrite(text, 1, n, user) == n;
+}
+
+static qf_status make_json(const void *what, FILE *out, qf_diag *diag)
+{
+    return qf_report_json(what, put_text, out, diag);
+}
+
+int qfi_report_write(const qfi_args *args, const qf_report *report)
+{
+    return qfi_write_json(args->json, make_json, report);
+}

@@ -1,0 +1,12 @@
+/* How the values of options are read. Each returns NULL, or what is wrong with the text. */
+#ifndef QFI_PARSE_H
+#define QFI_PARSE_H
+
+#include "args.h"
+
+typedef const char *qfi_parser(void *field, const char *text);
+
+qfi_parser qfi_parse_flag, qfi_parse_text, qfi_parse_list, qfi_parse_size, qfi_parse_growth,
+    qfi_parse_count;
+
+#endif
