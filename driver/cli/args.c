@@ -21,6 +21,7 @@ enum {
 #define PLAN (1u << CMD_NUMBER_plan)
 #define EXPLAIN (1u << CMD_NUMBER_explain)
 #define INSPECT (1u << CMD_NUMBER_inspect)
+#define VERIFY (1u << CMD_NUMBER_verify)
 #define FOLDS (FOLD | PLAN | EXPLAIN)
 #define EVERY (~0u)
 
@@ -138,11 +139,12 @@ bool qfi_args_parse(const qfi_command *command, int argc, char **argv, qfi_args 
         return true;
     const int given = argc - optind;
     if (given < command->operands)
-        return qfi_usage(command->name, "%s is missing", command->bit == INSPECT ? "FILE" : "IN");
+        return qfi_usage(command->name, "an operand is missing: %s", command->synopsis);
     if (given > command->operands)
         return qfi_usage(command->name, "%s: one operand too many",
                          argv[optind + command->operands]);
     out->operand = given ? argv[optind] : NULL;
+    out->second = given > 1 ? argv[optind + 1] : NULL;
     return true;
 }
 

@@ -16,9 +16,10 @@ typedef struct qfi_growth {
     bool is_percent;
 } qfi_growth;
 
-/* Every option of every command; those that were not given keep their defaults. */
+/* Every option of every command; those that were not given keep their defaults. operand, second:
+ * the files in order. */
 typedef struct qfi_args {
-    const char *command, *operand, *output, *node, *json;
+    const char *command, *operand, *second, *output, *node, *json;
     qfi_list keep, keep_op, only;
     qfi_growth max_growth;
     uint64_t memory;

@@ -9,7 +9,7 @@
 
 void qfi_program_help(void)
 {
-    puts("qfold COMMAND …: folds the constant part of model files\n");
+    puts("qfold COMMAND ...: folds the constant part of model files\n");
     for (size_t i = 0; i < qfi_n_commands; i++) {
         char left[32];
         snprintf(left, sizeof left, "%s %s", qfi_commands[i].name, qfi_commands[i].synopsis);
