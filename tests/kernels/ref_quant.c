@@ -1,0 +1,77 @@
+/* What the operators of the quant family mean: f32 arithmetic, done in f64 and rounded after each
+ * step (exact: a sum or product of two f32 survives that double rounding). */
+#include "ref.h"
+
+#include <math.h>
+
+static double f32(double value)
+{
+    return check_to_f64(QF_DT_f32, check_from_f64(QF_DT_f32, value));
+}
+
+static double operand(const ref_el *e, unsigned k)
+{
+    return check_to_f64(QF_DT_f32, e->in[k]);
+}
+
+/* The least and the greatest f32 that a value of the key can be. */
+static void key_range(unsigned key, double *low, double *high)
+{
+    const int bits = (int)check_key_size(key) * 8 - check_key_is_signed(key);
+    *low = check_key_is_signed(key) ? -ldexp(1, bits) : 0;
+    *high = bits > 24 ? ldexp(1, bits) - ldexp(1, bits - 24) : ldexp(1, bits) - 1;
+}
+
+static uint64_t quantize(const ref_el *e)
+{
+    double low, high;
+    const double v = f32(rint(f32(operand(e, 0) * operand(e, 1))) + operand(e, 2));
+
+    key_range(e->key, &low, &high);
+    low = fmax(low, e->p->f[0]);
+    high = fmin(high, e->p->f[1]);
+    if (isnan(v))
+        return 0;
+    return (uint64_t)(int64_t)(v > high ? high : v < low ? low : v);
+}
+
+static uint64_t dequantize(const ref_el *e)
+{
+    const double q = f32((double)check_to_i64(e->key, e->in[0]));
+    return check_from_f64(QF_DT_f32, f32(q - operand(e, 2)) * operand(e, 1));
+}
+
+/* Bounds: those of the type, narrower, or wider than it can hold. */
+static void bounds(ref_case *c, check_rng *rng)
+{
+    double low, high;
+
+    key_range(c->row->key, &low, &high);
+    const double lows[] = { low, low / 2, low - 1000, -INFINITY, -7 };
+    const double highs[] = { high, high + 1, 15, 7, INFINITY };
+    const size_t at = check_below(rng, 5);
+    c->p.f[0] = lows[at];
+    c->p.f[1] = highs[at];
+}
+
+/* Factors and zero points with which most results are inside the range, and many are ties. */
+static void usual(const ref_case *c, check_rng *rng)
+{
+    for (size_t i = 0; i < c->m; i++)
+        for (size_t j = 0; j < c->n; j++) {
+            const double factor = (double)(1 + check_below(rng, 64)) / 16;
+            const double zero = (double)check_below(rng, 256) - 128;
+            if (check_chance(rng, 80))
+                ref_set(&c->in[1], i, j, check_from_f64(QF_DT_f32, factor));
+            if (check_chance(rng, 80))
+                ref_set(&c->in[2], i, j, check_from_f64(QF_DT_f32, zero));
+        }
+}
+
+const ref_op ref_quant[] = {
+    { .op = "quantize", .in = { QF_DT_f32, QF_DT_f32, QF_DT_f32 }, .element = quantize,
+      .shape = bounds, .values = usual },
+    { .op = "dequantize", .in = { 0, QF_DT_f32, QF_DT_f32 }, .x = QF_DT_f32, .element = dequantize,
+      .values = usual },
+    { 0 },
+};
