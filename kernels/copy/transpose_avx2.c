@@ -1,0 +1,158 @@
+/* AVX2 rows of transpose. The input runs down the rows, so a column of a block is one load and the
+ * block is turned in registers. Blocks go down a strip, one cache line of every column, before they
+ * go on to the right: each line is read whole, and rows of the output grow from left to right. */
+#include "kernels/common/element.h"
+#include "kernels/common/masks.h"
+
+/* A block at the edge has h < height rows or w < width columns: loads are cut after h elements,
+ * absent columns are zero, stores are cut after w elements. */
+typedef struct block {
+    const char *a; /* element [0][0] of the input */
+    char *x;       /* and of the output */
+    ptrdiff_t col, row;
+    size_t h, w;
+} block;
+
+/* `bytes` of a column (32 if it is whole), or zeros for a column that is not there. */
+static inline __m256i load_column(const block *b, size_t j, size_t bytes)
+{
+    const char *a = b->a + (ptrdiff_t)j * b->col;
+
+    if (j >= b->w)
+        return _mm256_setzero_si256();
+    return bytes == 32 ? _mm256_loadu_si256((const void *)a) : qfk_load_first_bytes32(a, bytes);
+}
+
+static inline void store_row16(const block *b, size_t i, __m128i v, size_t bytes)
+{
+    char *x = b->x + (ptrdiff_t)i * b->row;
+
+    if (i >= b->h)
+        return;
+    if (bytes == 16)
+        _mm_storeu_si128((void *)x, v);
+    else
+        qfk_store_first_bytes(x, v, bytes);
+}
+
+static inline void store_row32(const block *b, size_t i, __m256i v, size_t bytes)
+{
+    char *x = b->x + (ptrdiff_t)i * b->row;
+
+    if (i >= b->h)
+        return;
+    if (bytes == 32)
+        _mm256_storeu_si256((void *)x, v);
+    else
+        qfk_store_first_bytes32(x, v, bytes);
+}
+
+/* 32 x 16 bytes. Interleaving vector k with vector k + 8 rotates the index (column, row) of every
+ * byte in its 16 x 16 half by one bit; after four rounds column and row have changed places. */
+static inline void turn_x8(const block *b)
+{
+    __m256i v[16], t[16];
+
+    for (size_t k = 0; k < 16; k++)
+        v[k] = load_column(b, k, b->h);
+    for (unsigned round = 0; round < 4; round++) {
+        for (size_t k = 0; k < 8; k++) {
+            t[2 * k] = _mm256_unpacklo_epi8(v[k], v[k + 8]);
+            t[2 * k + 1] = _mm256_unpackhi_epi8(v[k], v[k + 8]);
+        }
+        for (size_t k = 0; k < 16; k++)
+            v[k] = t[k];
+    }
+    for (size_t k = 0; k < 16; k++) {
+        store_row16(b, k, _mm256_castsi256_si128(v[k]), b->w);
+        store_row16(b, k + 16, _mm256_extracti128_si256(v[k], 1), b->w);
+    }
+}
+
+/* 16 x 8 elements of 2 bytes, in three rounds of the same. */
+static inline void turn_x16(const block *b)
+{
+    __m256i v[8], t[8];
+
+    for (size_t k = 0; k < 8; k++)
+        v[k] = load_column(b, k, 2 * b->h);
+    for (unsigned round = 0; round < 3; round++) {
+        for (size_t k = 0; k < 4; k++) {
+            t[2 * k] = _mm256_unpacklo_epi16(v[k], v[k + 4]);
+            t[2 * k + 1] = _mm256_unpackhi_epi16(v[k], v[k + 4]);
+        }
+        for (size_t k = 0; k < 8; k++)
+            v[k] = t[k];
+    }
+    for (size_t k = 0; k < 8; k++) {
+        store_row16(b, k, _mm256_castsi256_si128(v[k]), 2 * b->w);
+        store_row16(b, k + 8, _mm256_extracti128_si256(v[k], 1), 2 * b->w);
+    }
+}
+
+/* 8 x 8 elements of 4 bytes: 4 x 4 in every quarter by two rounds, then quarters change places. */
+static inline void turn_x32(const block *b)
+{
+    __m256i v[8], t[8];
+
+    for (size_t k = 0; k < 8; k++)
+        v[k] = load_column(b, k, 4 * b->h);
+    for (size_t q = 0; q < 8; q += 4) {
+        t[q] = _mm256_unpacklo_epi32(v[q], v[q + 2]);
+        t[q + 1] = _mm256_unpackhi_epi32(v[q], v[q + 2]);
+        t[q + 2] = _mm256_unpacklo_epi32(v[q + 1], v[q + 3]);
+        t[q + 3] = _mm256_unpackhi_epi32(v[q + 1], v[q + 3]);
+        v[q] = _mm256_unpacklo_epi32(t[q], t[q + 2]);
+        v[q + 1] = _mm256_unpackhi_epi32(t[q], t[q + 2]);
+        v[q + 2] = _mm256_unpacklo_epi32(t[q + 1], t[q + 3]);
+        v[q + 3] = _mm256_unpackhi_epi32(t[q + 1], t[q + 3]);
+    }
+    for (size_t k = 0; k < 4; k++) {
+        store_row32(b, k, _mm256_permute2x128_si256(v[k], v[k + 4], 0x20), 4 * b->w);
+        store_row32(b, k + 4, _mm256_permute2x128_si256(v[k], v[k + 4], 0x31), 4 * b->w);
+    }
+}
+
+/* 4 x 4 elements of 8 bytes. */
+static inline void turn_x64(const block *b)
+{
+    __m256i v[4], t[4];
+
+    for (size_t k = 0; k < 4; k++)
+        v[k] = load_column(b, k, 8 * b->h);
+    t[0] = _mm256_unpacklo_epi64(v[0], v[1]);
+    t[1] = _mm256_unpackhi_epi64(v[0], v[1]);
+    t[2] = _mm256_unpacklo_epi64(v[2], v[3]);
+    t[3] = _mm256_unpackhi_epi64(v[2], v[3]);
+    for (size_t k = 0; k < 2; k++) {
+        store_row32(b, k, _mm256_permute2x128_si256(t[k], t[k + 2], 0x20), 8 * b->w);
+        store_row32(b, k + 2, _mm256_permute2x128_si256(t[k], t[k + 2], 0x31), 8 * b->w);
+    }
+}
+
+/* Defines the kernel `name` on blocks of H x W elements of SIZE bytes. In the call for whole blocks
+ * h and w are constant, so nothing in it is cut. */
+#define TRANSPOSE(name, SIZE, H, W, turn)                                                  \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
+    {                                                                                      \
+        (void)p;                                                                           \
+        for (size_t strip = 0; strip < m; strip += 64 / SIZE)                              \
+            for (size_t j = 0; j < n; j += W)                                              \
+                for (size_t i = strip; i < m && i < strip + 64 / SIZE; i += H) {           \
+                    block b = { (const char *)qfk_in_row(in, i) + (ptrdiff_t)j * in->col,  \
+                                (char *)qfk_out_row(&out, i) + j * SIZE, in->col, out.row, \
+                                H, W };                                                    \
+                    if (m - i >= H && n - j >= W) {                                        \
+                        turn(&b);                                                          \
+                        continue;                                                          \
+                    }                                                                      \
+                    b.h = m - i < H ? m - i : H;                                           \
+                    b.w = n - j < W ? n - j : W;                                           \
+                    turn(&b);                                                              \
+                }                                                                          \
+    }
+
+TRANSPOSE(qfk_transpose_x8_avx2, 1, 32, 16, turn_x8)
+TRANSPOSE(qfk_transpose_x16_avx2, 2, 16, 8, turn_x16)
+TRANSPOSE(qfk_transpose_x32_avx2, 4, 8, 8, turn_x32)
+TRANSPOSE(qfk_transpose_x64_avx2, 8, 4, 4, turn_x64)
