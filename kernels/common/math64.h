@@ -122,8 +122,10 @@ static inline double qfk_tanh64(double x)
         return x;
     if (a > 22)
         return qfk_copysign64(1, x);
-    if (a < 0x1p-6)
-        return x + x * (z * (-1.0 / 3 + z * (2.0 / 15 + z * (-17.0 / 315 + z * (62.0 / 2835)))));
+    if (a < 0x1p-6) {
+        const double tail = -1.0 / 3 + z * (2.0 / 15 + z * (-17.0 / 315 + z * (62.0 / 2835)));
+        return qfk_copysign64(a + a * (z * tail), x);
+    }
     const qfk_dd one = { 1, 0 };
     const qfk_dd e = qfk_exp_minus_dd(2 * a);
     const qfk_dd q = qfk_dd_div(qfk_dd_add(one, (qfk_dd){ -e.hi, -e.lo }), qfk_dd_add(one, e));
@@ -284,7 +286,8 @@ static inline double qfk_sin_small(qfk_dd r)
     const double tail =
         z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 + z * (-1.0 / 39916800 +
         z * (1.0 / 6227020800 + z * (-1.0 / 1307674368000 + z * (1.0 / 355687428096000)))))));
-    return x + (x * (z * (-1.0 / 6 + tail)) + r.lo * (1 - 0.5 * z));
+    const double y = x + (x * (z * (-1.0 / 6 + tail)) + r.lo * (1 - 0.5 * z));
+    return qfk_copysign64(y, x);   /* of a zero, too */
 }
 
 static inline double qfk_cos_small(qfk_dd r)
@@ -318,11 +321,11 @@ static inline double qfk_cos64(double x) { return qfk_sin_shifted64(x, 1); }
 
 /* ---- erf ---- */
 
-/* erf(x) for |x| <= 1/2: its power series, the leading term 2x/sqrt(pi) in double-double. */
+/* erf(x) for 0 <= x <= 1/2: its power series, the leading term 2x/sqrt(pi) in double-double. */
 static inline double qfk_erf_small(double x)
 {
     /* The product of a tiny x would lose its low part to underflow. */
-    const bool tiny = qfk_abs64(x) < 0x1p-300;
+    const bool tiny = x < 0x1p-300;
     const double y = tiny ? x * 0x1p600 : x, z = x * x;
     const double c = 0x1.20dd750429b6dp+0;
     const double tail =
@@ -403,9 +406,7 @@ static inline double qfk_erf64(double x)
     const double a = qfk_abs64(x);
     if (x != x)
         return x;
-    if (a <= 0.5)
-        return qfk_erf_small(x);
-    return qfk_copysign64(a < 5.9375 ? qfk_erf_table(a) : 1, x);
+    return qfk_copysign64(a <= 0.5 ? qfk_erf_small(a) : a < 5.9375 ? qfk_erf_table(a) : 1, x);
 }
 
 #endif

@@ -1,0 +1,237 @@
+/* math64.h against libm in long double, on special values, and bit for bit against the digests below: the bits may not
+ * depend on the compiler, its options or the CPU. */
+#include "check.h"
+
+#include "kernels/common/math64.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef double unary(double);
+typedef long double unary_long(long double);
+typedef double draw(check_rng *rng);
+
+static double uniform(check_rng *rng, double low, double high)
+{
+    return low + (double)(check_random(rng) >> 11) * 0x1p-53 * (high - low);
+}
+
+static double any(check_rng *rng)
+{
+    const double x = check_to_f64(QF_DT_f64, check_random(rng));
+    return isfinite(x) ? x : 0;
+}
+
+static double positive(check_rng *rng) { return fabs(any(rng)); }
+static double unit(check_rng *rng) { return uniform(rng, -1, 1); }
+static double ten(check_rng *rng) { return uniform(rng, -10, 10); }
+static double angle(check_rng *rng) { return uniform(rng, -1e6, 1e6); }
+static double exponent(check_rng *rng) { return uniform(rng, -746, 710); }
+
+/* A number of [-1, 1), scaled by 2^0 to 2^-(n-1). One draw after the other, in any compiler. */
+static double scaled(check_rng *rng, size_t n)
+{
+    const int e = (int)check_below(rng, n);
+    return ldexp(unit(rng), -e);
+}
+
+static double tiny(check_rng *rng) { return scaled(rng, 1000); }
+static double near_one(check_rng *rng) { return 1 + scaled(rng, 50) / 2; }
+
+/* Next to a multiple of pi/2, where a reduction loses all the digits that it does not carry. */
+static double near_quarter(check_rng *rng)
+{
+    return rint(0x1p60 * scaled(rng, 60)) * 0x1.921fb54442d18p+0;
+}
+
+static long double logistic(long double x) { return 1 / (1 + expl(-x)); }
+
+enum { DRAWS = 7, COUNT = 20000 };
+
+/* draws: distributions of arguments, up to the first NULL. digest: of the bits of the results. */
+static const struct function {
+    const char *name;
+    unary *ours;
+    unary_long *exact;
+    draw *draws[DRAWS];
+    uint64_t digest;
+} functions[] = {
+    { "sin", qfk_sin64, sinl, { unit, ten, angle, any, tiny, near_quarter }, 0x209bc963a1cef3da },
+    { "cos", qfk_cos64, cosl, { unit, ten, angle, any, tiny, near_quarter }, 0xd78681d150940a15 },
+    { "exp", qfk_exp64, expl, { unit, ten, exponent, tiny }, 0x97ba15745f2c3b23 },
+    { "log", qfk_log64, logl, { positive, near_one }, 0x3f0cfeb84cad79cc },
+    { "tanh", qfk_tanh64, tanhl, { unit, ten, any, tiny }, 0xf67f50a3a01faa05 },
+    { "erf", qfk_erf64, erfl, { unit, ten, any, tiny }, 0x68b960f0384e7fbd },
+    { "sigmoid", qfk_sigmoid64, logistic, { unit, ten, exponent, tiny }, 0x40a5fdd57ec7eaeb },
+};
+
+/* Distance of `got` from the exact value in units of the last place of a double. */
+static double ulps(double got, long double exact)
+{
+    int e;
+    const double rounded = (double)exact;
+
+    if (isnan(got) || isnan(rounded) || isinf(got) || isinf(rounded))
+        return got == rounded || (isnan(got) && isnan(rounded)) ? 0 : INFINITY;
+    (void)frexpl(exact, &e);
+    return (double)ldexpl(fabsl(got - exact), 53 - (e < -1021 ? -1021 : e));
+}
+
+static uint64_t digest(uint64_t sum, double x)
+{
+    return (sum ^ check_from_f64(QF_DT_f64, x)) * 0x100000001b3 + (sum >> 29);
+}
+
+/* Is the result good? With a long double of 64 bits or more, it lies within 0.8 ulp (1 ulp where it is
+ * subnormal). */
+static bool near(const char *name, double x, double y, double got, long double exact)
+{
+    const double far = fabs(got) < DBL_MIN ? 1.001 : 0.8;
+
+    if (LDBL_MANT_DIG < 64 || ulps(got, exact) <= far)
+        return true;
+    printf("FAILED %s(%a, %a) = %a, %.3f ulp off\n", name, x, y, got, ulps(got, exact));
+    return false;
+}
+
+static bool test_function(const struct function *f)
+{
+    check_rng rng = { 12345 };
+    uint64_t sum = 0;
+    bool ok = true;
+
+    for (size_t d = 0; d < DRAWS && f->draws[d]; d++)
+        for (size_t i = 0; ok && i < COUNT; i++) {
+            const double x = f->draws[d](&rng), got = f->ours(x);
+            ok = near(f->name, x, 0, got, f->exact(x));
+            sum = digest(sum, got);
+        }
+    if (ok && sum != f->digest)
+        printf("FAILED %s: digest %#llx\n", f->name, (unsigned long long)sum);
+    return ok && sum == f->digest;
+}
+
+/* Bases and exponents with results of every size. */
+static void draw_pow(check_rng *rng, double *x, double *y)
+{
+    const double logarithm = uniform(rng, -745, 710);
+
+    *x = check_chance(rng, 50) ? near_one(rng) : positive(rng);
+    *y = check_chance(rng, 20) ? (double)check_below(rng, 21) - 10 : logarithm / qfk_log64(*x);
+    if (check_chance(rng, 10))
+        *y = any(rng);
+}
+
+static bool test_pow(void)
+{
+    const uint64_t want = 0x4cb135b2ce2800dd;
+    check_rng rng = { 54321 };
+    uint64_t sum = 0;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < 4 * COUNT; i++) {
+        double x, y;
+        draw_pow(&rng, &x, &y);
+        const double got = qfk_pow64(x, y);
+        ok = near("pow", x, y, got, powl(x, y));
+        sum = digest(sum, got);
+    }
+    if (ok && sum != want)
+        printf("FAILED pow: digest %#llx\n", (unsigned long long)sum);
+    return ok && sum == want;
+}
+
+/* C99 annex F, and values that must come out exact. */
+static const struct special {
+    unary *ours;
+    double x, want;
+} specials[] = {
+    { qfk_sin64, 0.0, 0.0 },           { qfk_sin64, -0.0, -0.0 },
+    { qfk_sin64, INFINITY, NAN },      { qfk_sin64, -INFINITY, NAN },
+    { qfk_sin64, NAN, NAN },           { qfk_sin64, 0x1p-1074, 0x1p-1074 },
+    { qfk_cos64, -0.0, 1.0 },          { qfk_cos64, INFINITY, NAN },
+    { qfk_cos64, NAN, NAN },           { qfk_cos64, 0x1p-1074, 1.0 },
+    { qfk_cos64, 0x1.6ac5b262ca1ffp+849, -0x1.14ae72e6ba22fp-61 }, /* the hardest double to reduce */
+    { qfk_exp64, 0.0, 1.0 },           { qfk_exp64, -0.0, 1.0 },
+    { qfk_exp64, INFINITY, INFINITY }, { qfk_exp64, -INFINITY, 0.0 },
+    { qfk_exp64, NAN, NAN },           { qfk_exp64, 1e300, INFINITY },
+    { qfk_exp64, -1e300, 0.0 },        { qfk_exp64, 0x1p-1074, 1.0 },
+    { qfk_log64, 0.0, -INFINITY },     { qfk_log64, -0.0, -INFINITY },
+    { qfk_log64, 1.0, 0.0 },           { qfk_log64, -1.0, NAN },
+    { qfk_log64, INFINITY, INFINITY }, { qfk_log64, -INFINITY, NAN },
+    { qfk_log64, NAN, NAN },           { qfk_tanh64, 0.0, 0.0 },
+    { qfk_tanh64, -0.0, -0.0 },        { qfk_tanh64, INFINITY, 1.0 },
+    { qfk_tanh64, -INFINITY, -1.0 },   { qfk_tanh64, NAN, NAN },
+    { qfk_tanh64, 0x1p-1074, 0x1p-1074 }, { qfk_erf64, 0.0, 0.0 },
+    { qfk_erf64, -0.0, -0.0 },         { qfk_erf64, INFINITY, 1.0 },
+    { qfk_erf64, -INFINITY, -1.0 },    { qfk_erf64, NAN, NAN },
+    { qfk_erf64, 0x1p-1074, 0x1p-1074 }, { qfk_sigmoid64, 0.0, 0.5 },
+    { qfk_sigmoid64, INFINITY, 1.0 },  { qfk_sigmoid64, -INFINITY, 0.0 },
+    { qfk_sigmoid64, NAN, NAN },       { qfk_sigmoid64, -1000.0, 0.0 },
+};
+
+static const struct special_pow {
+    double x, y, want;
+} special_pows[] = {
+    { 0, 3, 0 },          { -0.0, 3, -0.0 },       { -0.0, 2, 0 },        { 0, -3, INFINITY },
+    { -0.0, -3, -INFINITY }, { -0.0, -2, INFINITY }, { 0, INFINITY, 0 },  { 0, -INFINITY, INFINITY },
+    { -1, INFINITY, 1 },  { -1, -INFINITY, 1 },    { 1, NAN, 1 },         { 1, INFINITY, 1 },
+    { NAN, 0, 1 },        { NAN, -0.0, 1 },        { NAN, 1, NAN },       { 2, NAN, NAN },
+    { -2, 0.5, NAN },     { -1, 0.5, NAN },        { -INFINITY, 3, -INFINITY },
+    { 0.5, -INFINITY, INFINITY },  { 0.5, INFINITY, 0 },  { 2, -INFINITY, 0 },  { 2, INFINITY, INFINITY },
+    { -INFINITY, -3, -0.0 }, { -INFINITY, -2, 0 }, { -INFINITY, 2, INFINITY },
+    { INFINITY, -1, 0 },  { INFINITY, 0.5, INFINITY },  { -INFINITY, 0.5, INFINITY },
+    { -2, 3, -8 },        { -2, -3, -0.125 },      { 3, 2, 9 },           { 10, 22, 1e22 },
+    { 2, -1074, 0x1p-1074 },  { 2, -1075, 0 },     { 2, 1023, 0x1p1023 }, { 2, 1024, INFINITY },
+    { 9, 0.5, 3 },        { 0x1p-1074, -1, INFINITY },  { 0x1p-1074, 0.5, 0x1p-537 },
+    { -0x1.fffffffffffffp52, 1, -0x1.fffffffffffffp52 },  { -1, 0x1p53, 1 },  { -1, 0x1.fffffffffffffp52, -1 },
+    { 1.5, 1e300, INFINITY },  { 1.5, -1e300, 0 }, { 0x1.fffffffffffffp-1, 0x1p80, 0 },
+};
+
+/* Equal bits; any NaN will do. */
+static bool equal(double a, double b)
+{
+    return isnan(a) ? isnan(b) : a == b && signbit(a) == signbit(b);
+}
+
+static bool test_specials(void)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < sizeof specials / sizeof *specials; i++) {
+        const struct special *s = &specials[i];
+        const double got = s->ours(s->x);
+        if (!equal(got, s->want)) {
+            printf("FAILED special %zu: f(%a) = %a, expected %a\n", i, s->x, got, s->want);
+            ok = false;
+        }
+    }
+    for (size_t i = 0; i < sizeof special_pows / sizeof *special_pows; i++) {
+        const struct special_pow *s = &special_pows[i];
+        const double got = qfk_pow64(s->x, s->y);
+        if (!equal(got, s->want)) {
+            printf("FAILED pow(%a, %a) = %a, expected %a\n", s->x, s->y, got, s->want);
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+int main(void)
+{
+#if defined(__AVX2__)
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
+        puts("skipped: built for AVX2, which this CPU lacks");
+        return 77;
+    }
+#endif
+    bool ok = test_specials();
+
+    ok &= test_pow();
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        ok &= test_function(&functions[i]);
+    puts(ok ? "ok" : "FAILED");
+    return !ok;
+}
