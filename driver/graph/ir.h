@@ -87,7 +87,8 @@ struct qfi_format;
 struct qf_graph {
     qfi_pool pool;
     const struct qfi_format *format;
-    void *source; /* the format's own data: opened file, texts, tables */
+    void *source; /* the format's own data: texts, tables */
+    struct qfi_file *file; /* the opened input */
     void (*close)(struct qf_graph *graph);
     uint64_t file_size;
     qfi_payload *payload;

@@ -6,10 +6,6 @@
 
 #define EDGE 64
 
-#define QFI_FORMAT(name) extern const qfi_format qfi_format_##name;
-#include "formats.def"
-#undef QFI_FORMAT
-
 const qfi_format *const qfi_formats[] = {
 #define QFI_FORMAT(name) &qfi_format_##name,
 #include "formats.def"
@@ -75,4 +71,4 @@ const qfi_format *qfi_format_find(qfi_file *file, qf_diag *diag)
     return NULL;
 }
 
-qfi_file *qfi_graph_file(const qf_graph *graph) { return graph->source; }
+qfi_file *qfi_graph_file(const qf_graph *graph) { return graph->file; }

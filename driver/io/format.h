@@ -10,8 +10,8 @@
 typedef struct qfi_format {
     const char *name, *suffixes;
     bool (*sniff)(const uint8_t *head, size_t head_size, const uint8_t *tail, size_t tail_size);
-    /* Structure only. Takes over *file on success (graph->close closes it): graph->source starts
-     * with it, so that qfi_graph_file finds it. */
+    /* Structure only. Takes over *file on success (graph->close closes it): graph->file
+     * is where it went. */
     qf_status (*load)(qfi_file *file, qf_graph **out, qf_diag *diag);
     /* The output file. NULL edits: the same model, byte for byte. layout == NULL in a row: a source
      * only. */
@@ -28,5 +28,9 @@ const qfi_format *qfi_format_find(qfi_file *file, qf_diag *diag);
 
 /* The input file behind a graph, for COPY extents and counters. */
 qfi_file *qfi_graph_file(const qf_graph *graph);
+
+#define QFI_FORMAT(name) extern const qfi_format qfi_format_##name;
+#include "formats.def"
+#undef QFI_FORMAT
 
 #endif

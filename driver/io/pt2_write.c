@@ -1,0 +1,203 @@
+/* The members of the output: names for what is new, what stays, and the order in which torch writes
+ * them. */
+#include "pt2_write.h"
+
+#include <string.h>
+
+/* What FQNs and placeholder names may not be. */
+static bool is_free(const qfi_pt2_writing *w, const qfi_names *given, qf_str name, bool is_fqn)
+{
+    if (qfi_names_get(given, name) != UINT32_MAX)
+        return false;
+    if (!is_fqn)
+        return qfi_pt2_value(w->graph, name) == QFI_NONE;
+    return qfi_names_get(&w->pt2->config[0].fqns, name) == UINT32_MAX &&
+           qfi_names_get(&w->pt2->config[1].fqns, name) == UINT32_MAX &&
+           qfi_names_get(&w->pt2->fqns, name) == UINT32_MAX;
+}
+
+/* prefix + base + suffix, with a number behind it if that is taken. */
+static qf_status unique(qfi_pt2_writing *w, qfi_names *given, const char *prefix, qf_str base,
+                        const char *suffix, qf_str *out)
+{
+    const char *text = qfi_pool_format(w->pool, "%s%.*s%s", prefix, QFI_STR(base), suffix);
+    uint32_t was;
+    for (uint32_t k = 1; text && !is_free(w, given, (qf_str){ text, strlen(text) }, *prefix); k++)
+        text = qfi_pool_format(w->pool, "%s%.*s%s_%u", prefix, QFI_STR(base), suffix, k);
+    if (!text || !qfi_names_put(given, (qf_str){ text, strlen(text) }, 0, &was))
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    *out = (qf_str){ text, strlen(text) };
+    return QF_OK;
+}
+
+/* One more than the largest N of the members data/constants/tensor_N. */
+static uint64_t first_free_number(const qfi_pt2 *pt2)
+{
+    static const char prefix[] = "/data/constants/tensor_";
+    uint64_t next = 0;
+    for (uint32_t i = 0; i < pt2->zip.n_member; i++) {
+        const qf_str name = pt2->zip.member[i].name;
+        size_t at = pt2->root.n + sizeof prefix - 1;
+        if (name.n <= at || memcmp(name.p + pt2->root.n, prefix, sizeof prefix - 1))
+            continue;
+        uint64_t v = 0;
+        while (at < name.n && name.p[at] >= '0' && name.p[at] <= '9' && v < UINT32_MAX)
+            v = v * 10 + (uint64_t)(name.p[at++] - '0');
+        if (at == name.n && v >= next)
+            next = v + 1;
+    }
+    return next;
+}
+
+static qf_status name_constants(qfi_pt2_writing *w)
+{
+    qfi_names names = { .pool = w->pool }, fqns = { .pool = w->pool };
+    for (uint32_t i = 0; i < w->edits->n_constant; i++) {
+        const qfi_constant *c = &w->edits->constant[i];
+        qfi_pt2_new *gain = &w->gain[i];
+        gain->constant = c;
+        if (c->value != QFI_NONE) {
+            gain->name = w->graph->value[c->value].name;
+            w->replaced_by[c->value] = i;
+        } else {
+            QF_TRY(unique(w, &names, "", w->graph->value[c->like].name, "_folded", &gain->name));
+        }
+        QF_TRY(unique(w, &fqns, "_folded_", gain->name, "", &gain->fqn));
+        if (c->payload < w->graph->n_payload) {
+            gain->config = w->pt2->stored[c->payload].config;
+            gain->path = w->pt2->stored[c->payload].path;
+            continue;
+        }
+        gain->config = QFI_PT2_CONSTANTS;
+        gain->path = qfi_pool_format(
+            w->pool, "tensor_%llu",
+            (unsigned long long)(w->first_number + (c->payload - w->graph->n_payload)));
+        if (!gain->path)
+            QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    }
+    return QF_OK;
+}
+
+static qf_status prepare(qfi_pt2_writing *w)
+{
+    const qf_graph *g = w->graph;
+    w->gain = qfi_pool_alloc(w->pool, w->edits->n_constant + 1u, sizeof *w->gain);
+    w->replaced_by = qfi_pool_alloc(w->pool, g->n_value + 1u, sizeof *w->replaced_by);
+    w->is_result = qfi_pool_alloc(w->pool, g->n_value + 1u, sizeof *w->is_result);
+    w->patch_of = qfi_pool_alloc(w->pool, g->n_node + 1u, sizeof *w->patch_of);
+    w->keep_payload = qfi_pool_alloc(w->pool, g->n_payload + 1u, sizeof *w->keep_payload);
+    if (!w->gain || !w->replaced_by || !w->is_result || !w->patch_of || !w->keep_payload)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < g->n_value; i++)
+        w->replaced_by[i] = QFI_NONE;
+    for (uint32_t i = 0; i < g->n_node; i++)
+        w->patch_of[i] = QFI_NONE;
+    for (uint32_t i = 0; i < w->edits->n_patch; i++) {
+        w->patch_of[w->edits->patch[i].node] = i;
+        w->is_result[w->edits->patch[i].result] = true;
+    }
+    w->first_number = first_free_number(w->pt2);
+    QF_TRY(name_constants(w));
+    return qfi_pt2_mark_kept(w);
+}
+
+/* ---- members ---- */
+
+static qf_str whole_name(const qfi_pt2_writing *w, const char *path)
+{
+    const char *name = qfi_pool_format(w->pool, "%.*s/%s", QFI_STR(w->pt2->root), path);
+    return name ? (qf_str){ name, strlen(name) } : (qf_str){ 0 };
+}
+
+static qf_status put_payloads(qfi_pt2_writing *w, qfi_zip_writer *zip)
+{
+    for (uint32_t i = 0; i < w->edits->n_new_payload; i++) {
+        const char *path = qfi_pool_format(w->pool, "data/constants/tensor_%llu",
+                                           (unsigned long long)(w->first_number + i));
+        const qf_str name = path ? whole_name(w, path) : (qf_str){ 0 };
+        if (!name.p)
+            QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+        QF_TRY(qfi_zip_put_value(zip, name, i, w->edits->new_payload[i].size, w->diag));
+    }
+    return QF_OK;
+}
+
+static qf_status put_changed(qfi_pt2_writing *w, qfi_zip_writer *zip, const qfi_zip_member *member,
+                             qf_str before, qf_str after)
+{
+    return after.p == before.p ? qfi_zip_put_member(zip, member->name, member, w->diag)
+                               : qfi_zip_put_text(zip, member->name, after, w->diag);
+}
+
+static qf_status put_stamp(qfi_pt2_writing *w, qfi_zip_writer *zip)
+{
+    const bool contiguous = w->edits->contiguous || w->pt2->stamped_contiguous;
+    const char *text = qfi_pool_format(
+        w->pool, "{\"schema\": \"qfold.stamp.v1\", \"spent\": %llu, \"contiguous\": %s}\n",
+        (unsigned long long)w->edits->spent, contiguous ? "true" : "false");
+    const qf_str name = whole_name(w, QFI_PT2_STAMP);
+    if (!text || !name.p)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    return qfi_zip_put_text(zip, name, (qf_str){ text, strlen(text) }, w->diag);
+}
+
+/* One member of the input, or what takes its place. below: its name below the root. */
+static qf_status put_member(qfi_pt2_writing *w, qfi_zip_writer *zip, const qfi_zip_member *member,
+                            qf_str below, const qf_str *texts)
+{
+    const qfi_pt2 *pt2 = w->pt2;
+    const uint32_t payload = qfi_names_get(&pt2->payloads, below);
+    if (payload != UINT32_MAX && !w->keep_payload[payload])
+        return QF_OK;
+    if (member == pt2->model_member)
+        return put_changed(w, zip, member, pt2->model, texts[2]);
+    for (uint8_t which = 0; which < 2; which++) {
+        if (member != pt2->config[which].member)
+            continue;
+        if (which == QFI_PT2_CONSTANTS)
+            QF_TRY(put_payloads(w, zip));
+        return put_changed(w, zip, member, pt2->config[which].text, texts[which]);
+    }
+    if (qfi_str_is(below, QFI_PT2_STAMP))
+        return put_stamp(w, zip);
+    return qfi_zip_put_member(zip, member->name, member, w->diag);
+}
+
+static qf_status put_members(qfi_pt2_writing *w, qfi_zip_writer *zip)
+{
+    const qfi_pt2 *pt2 = w->pt2;
+    const qf_str stamp = whole_name(w, QFI_PT2_STAMP);
+    qf_str texts[3];
+    if (!stamp.p)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    QF_TRY(qfi_pt2_write_config(w, QFI_PT2_WEIGHTS, &texts[0]));
+    QF_TRY(qfi_pt2_write_config(w, QFI_PT2_CONSTANTS, &texts[1]));
+    QF_TRY(qfi_pt2_write_model(w, &texts[2]));
+    const bool new_stamp =
+        (w->edits->spent || w->edits->contiguous) && !qfi_zip_find(&pt2->zip, stamp);
+    for (uint32_t i = 0; i < pt2->zip.n_member; i++) {
+        const qfi_zip_member *member = &pt2->zip.member[i];
+        const qf_str below = { member->name.p + pt2->root.n + 1, member->name.n - pt2->root.n - 1 };
+        if (new_stamp && qfi_str_is(below, "archive_format"))
+            QF_TRY(put_stamp(w, zip));
+        QF_TRY(put_member(w, zip, member, below, texts));
+    }
+    return qfi_zip_finish(zip, w->diag);
+}
+
+qf_status qfi_pt2_layout(const qf_graph *graph, const qfi_prog *prog, const qfi_edits *edits,
+                         qfi_layout *out, qf_diag *diag)
+{
+    (void)prog;
+    if (!edits)
+        return qfi_layout_add(out, (qfi_extent){ .kind = QFI_COPY, .size = graph->file_size },
+                              diag);
+    qfi_pt2_writing w = {
+        .graph = graph, .edits = edits, .pt2 = qfi_pt2_of(graph), .pool = &out->pool, .diag = diag
+    };
+    QF_TRY(prepare(&w));
+    qfi_zip_writer *zip = qfi_zip_writer_new(out);
+    if (!zip)
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+    return put_members(&w, zip);
+}

@@ -1,0 +1,268 @@
+/* The changed texts: the program, and the payload configs. */
+#include <string.h>
+
+#include "pt2_write.h"
+
+/* A list of texts with commas between them. */
+static void comma(qfi_text *t)
+{
+    if (t->n)
+        qfi_text_str(t, ", ");
+}
+
+static qf_str text_of(const qfi_text *t)
+{
+    return (qf_str){ t->p, t->n };
+}
+
+static void write_ints(qfi_text *t, const int64_t *v, int8_t n)
+{
+    for (int8_t i = 0; i < n; i++)
+        qfi_text_format(t, "%s{\"as_int\": %lld}", i ? ", " : "", (long long)v[i]);
+}
+
+void qfi_pt2_write_meta(const qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c)
+{
+    const qfi_id like = c->value != QFI_NONE ? c->value : c->like;
+    const qfi_pt2_span span = qfi_pt2_scope_of(w->graph)->meta[like];
+    qf_str device = { "{\"type\": \"cpu\", \"index\": null}", 30 };
+    qf_diag quiet = { 0 };
+    qfi_pt2_meta meta;
+    qfi_json j = {
+        .text = w->pt2->model.p, .n = span.end, .at = span.begin, .name = "program", .diag = &quiet
+    };
+    if (span.end && qfi_pt2_meta_read(w->pt2, &j, &meta))
+        device = meta.device;
+    qfi_text_format(t, "{\"dtype\": %d, \"sizes\": [", qf_dtype_get(c->type.dtype)->torch);
+    write_ints(t, c->type.dim, c->type.rank);
+    qfi_text_format(t, "], \"requires_grad\": false, \"device\": %.*s, \"strides\": [",
+                    QFI_STR(device));
+    write_ints(t, c->stride, c->type.rank);
+    qfi_text_format(t, "], \"storage_offset\": {\"as_int\": %lld}, \"layout\": 7}",
+                    (long long)c->offset);
+}
+
+/* ---- configs ---- */
+
+/* Whether every placeholder that was bound to an entry vanishes. */
+static qf_status dropped_entries(qfi_pt2_writing *w, uint8_t which, bool **out)
+{
+    const qfi_pt2_config *c = &w->pt2->config[which];
+    uint32_t *gone = qfi_pool_alloc(w->pool, c->n + 1u, sizeof *gone);
+    bool *drop = qfi_pool_alloc(w->pool, c->n + 1u, sizeof *drop);
+    if (!gone || !drop)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < w->graph->n_input; i++) {
+        const qfi_pt2_bound *b = &w->pt2->bound[i];
+        if (b->entry && b->config == which && w->edits->drop_value[i])
+            gone[b->entry - c->entry]++;
+    }
+    for (uint32_t i = 0; i < c->n; i++)
+        drop[i] = c->entry[i].users && gone[i] == c->entry[i].users;
+    *out = drop;
+    return QF_OK;
+}
+
+qf_status qfi_pt2_mark_kept(qfi_pt2_writing *w)
+{
+    const qf_graph *g = w->graph;
+    for (uint32_t i = 0; i < g->n_payload; i++)
+        w->keep_payload[i] = w->pt2->stored[i].foreign || w->pt2->stored[i].has_opaque_user;
+    for (uint32_t i = 0; i < w->edits->n_constant; i++)
+        if (w->edits->constant[i].payload < g->n_payload)
+            w->keep_payload[w->edits->constant[i].payload] = true;
+    for (uint8_t which = 0; which < 2; which++) {
+        const qfi_pt2_config *c = &w->pt2->config[which];
+        QF_TRY(dropped_entries(w, which, &w->drop_entry[which]));
+        for (uint32_t i = 0; i < c->n; i++)
+            if (!w->drop_entry[which][i] && c->entry[i].payload != QFI_NONE)
+                w->keep_payload[c->entry[i].payload] = true;
+    }
+    /* The first entry of an empty member says how many zeros it stands for: it stays while others
+     * view them. */
+    for (uint32_t i = 0; i < g->n_payload; i++)
+        if (w->keep_payload[i] && w->pt2->stored[i].empty)
+            w->drop_entry[w->pt2->stored[i].config][w->pt2->stored[i].first] = false;
+    return QF_OK;
+}
+
+static void write_entry(const qfi_pt2_writing *w, qfi_text *t, const qfi_pt2_new *gain)
+{
+    comma(t);
+    qfi_text_format(t, "\"%.*s\": {\"path_name\": ", QFI_STR(gain->fqn));
+    qfi_text_quote(t, gain->path, strlen(gain->path));
+    qfi_text_str(t, ", \"is_param\": false, \"use_pickle\": false, \"tensor_meta\": ");
+    qfi_pt2_write_meta(w, t, gain->constant);
+    qfi_text_str(t, "}");
+}
+
+qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qf_str *out)
+{
+    const qfi_pt2_config *c = &w->pt2->config[which];
+    qfi_splices s = { .pool = w->pool, .source = c->text };
+    qfi_text more = { .pool = w->pool };
+    qfi_pt2_span *entry = qfi_pool_alloc(w->pool, c->n + 1u, sizeof *entry);
+    if (!entry)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < c->n; i++)
+        entry[i] = c->entry[i].text;
+    for (uint32_t i = 0; i < w->edits->n_constant; i++)
+        if (w->gain[i].config == which)
+            write_entry(w, &more, &w->gain[i]);
+    qfi_splice_list(&s, c->entries, entry, w->drop_entry[which], c->n, c->n, text_of(&more));
+    if (more.failed || !qfi_splice_join(&s, out))
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    return QF_OK;
+}
+
+/* ---- program ---- */
+
+/* Whether a value has no name any more in the output. */
+static bool is_gone(const qfi_pt2_writing *w, qfi_id value)
+{
+    const qfi_value *v = &w->graph->value[value];
+    if (w->replaced_by[value] != QFI_NONE || w->is_result[value])
+        return false;
+    if (v->node == QFI_NONE)
+        return w->edits->drop_value[value] && w->pt2->bound[value].entry;
+    return w->edits->drop_node[v->node] || w->patch_of[v->node] != QFI_NONE;
+}
+
+/* Where new placeholders go: behind the last stored one, else in front of the first that the user
+ * gives. */
+static uint32_t insertion_point(const qfi_pt2_writing *w)
+{
+    const uint32_t n = w->graph->n_input;
+    uint32_t at = 0;
+    for (uint32_t i = n; i > 0 && !at; i--)
+        at = w->pt2->bound[i - 1].entry ? i : 0;
+    while (!at && at < n && !w->pt2->bound[at].is_user)
+        at++;
+    return at;
+}
+
+static void write_spec(qfi_text *t, const qfi_pt2_new *gain)
+{
+    comma(t);
+    if (gain->config == QFI_PT2_WEIGHTS)
+        qfi_text_format(t,
+                        "{\"buffer\": {\"arg\": {\"name\": \"%.*s\"}, \"buffer_name\": \"%.*s\", "
+                        "\"persistent\": true}}",
+                        QFI_STR(gain->name), QFI_STR(gain->fqn));
+    else
+        qfi_text_format(t,
+                        "{\"tensor_constant\": {\"arg\": {\"name\": \"%.*s\"}, "
+                        "\"tensor_constant_name\": \"%.*s\"}}",
+                        QFI_STR(gain->name), QFI_STR(gain->fqn));
+}
+
+static qf_status write_inputs(qfi_pt2_writing *w, qfi_splices *s)
+{
+    const qf_graph *g = w->graph;
+    const qfi_pt2_span wholes[2] = { qfi_pt2_scope_of(g)->inputs, w->pt2->input_specs };
+    qfi_text text[2] = { { .pool = w->pool }, { .pool = w->pool } };
+    bool *drop = qfi_pool_alloc(w->pool, g->n_input + 1u, sizeof *drop);
+    if (!drop)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < g->n_input; i++)
+        drop[i] = w->pt2->bound[i].entry && w->edits->drop_value[i];
+    for (uint32_t i = 0; i < w->edits->n_constant; i++) {
+        comma(&text[0]);
+        qfi_text_format(&text[0], "{\"as_tensor\": {\"name\": \"%.*s\"}}",
+                        QFI_STR(w->gain[i].name));
+        write_spec(&text[1], &w->gain[i]);
+    }
+    for (int k = 0; k < 2; k++) {
+        qfi_pt2_entries e;
+        QF_TRY(qfi_pt2_entries_of(s->source, wholes[k], w->pool, &e, w->diag));
+        qfi_splice_list(s, wholes[k], e.entry, drop, e.n, insertion_point(w), text_of(&text[k]));
+        s->failed = s->failed || text[k].failed;
+    }
+    return QF_OK;
+}
+
+static qf_status write_nodes(qfi_pt2_writing *w, qfi_splices *s)
+{
+    const qf_graph *g = w->graph;
+    qfi_pt2_span *entry = qfi_pool_alloc(w->pool, g->n_node + 1u, sizeof *entry);
+    if (!entry)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < g->n_node; i++) {
+        const qfi_node *n = &g->node[i];
+        entry[i] = (qfi_pt2_span){ (size_t)n->text_begin, (size_t)n->text_end };
+        bool changes = w->patch_of[i] != QFI_NONE;
+        for (uint32_t k = 0; k < n->n_in && !changes; k++) {
+            const qfi_id id = g->operand[n->first_in + k];
+            changes = id != QFI_NONE && w->edits->is_literal[id];
+        }
+        if (changes && !w->edits->drop_node[i])
+            QF_TRY(qfi_pt2_write_node(w, s, i));
+    }
+    qfi_splice_list(s, (qfi_pt2_span){ 0 }, entry, w->edits->drop_node, g->n_node, g->n_node,
+                    (qf_str){ 0 });
+    return QF_OK;
+}
+
+static qf_status write_tensor_values(qfi_pt2_writing *w, qfi_splices *s)
+{
+    const qfi_pt2_scope *scope = qfi_pt2_scope_of(w->graph);
+    qfi_text more = { .pool = w->pool };
+    qfi_pt2_entries e;
+    QF_TRY(qfi_pt2_entries_of(s->source, scope->tensor_values, w->pool, &e, w->diag));
+    bool *drop = qfi_pool_alloc(w->pool, e.n + 1u, sizeof *drop);
+    if (!drop)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < e.n; i++) {
+        const qfi_id id = qfi_pt2_value(w->graph, e.key[i]);
+        drop[i] = id != QFI_NONE && is_gone(w, id);
+    }
+    for (uint32_t i = 0; i < w->edits->n_constant; i++) {
+        const qfi_constant *c = &w->edits->constant[i];
+        const qfi_pt2_span old = c->value == QFI_NONE ? (qfi_pt2_span){ 0 } : scope->meta[c->value];
+        qfi_text meta = { .pool = w->pool };
+        qfi_text *t = old.end ? &meta : &more;
+        if (!old.end) {
+            comma(t);
+            qfi_text_format(t, "\"%.*s\": ", QFI_STR(w->gain[i].name));
+        }
+        qfi_pt2_write_meta(w, t, c);
+        if (old.end)
+            qfi_splice_add(s, old.begin, old.end, text_of(t));
+        s->failed = s->failed || t->failed;
+    }
+    qfi_splice_list(s, scope->tensor_values, e.entry, drop, e.n, e.n, text_of(&more));
+    return QF_OK;
+}
+
+static qf_status write_scalar_values(qfi_pt2_writing *w, qfi_splices *s, qfi_pt2_span whole)
+{
+    qfi_pt2_entries e;
+    if (!whole.end)
+        return QF_OK;
+    QF_TRY(qfi_pt2_entries_of(s->source, whole, w->pool, &e, w->diag));
+    bool *drop = qfi_pool_alloc(w->pool, e.n + 1u, sizeof *drop);
+    if (!drop)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    for (uint32_t i = 0; i < e.n; i++) {
+        const qfi_id id = qfi_pt2_value(w->graph, e.key[i]);
+        drop[i] = id != QFI_NONE && is_gone(w, id);
+    }
+    qfi_splice_list(s, whole, e.entry, drop, e.n, e.n, (qf_str){ 0 });
+    return QF_OK;
+}
+
+qf_status qfi_pt2_write_model(qfi_pt2_writing *w, qf_str *out)
+{
+    const qfi_pt2_scope *scope = qfi_pt2_scope_of(w->graph);
+    qfi_splices s = { .pool = w->pool, .source = w->pt2->model };
+    QF_TRY(write_inputs(w, &s));
+    QF_TRY(write_nodes(w, &s));
+    QF_TRY(write_tensor_values(w, &s));
+    for (int i = 0; i < 3; i++)
+        QF_TRY(write_scalar_values(w, &s, scope->scalar_values[i]));
+    QF_TRY(qfi_pt2_write_arguments(w, &s, scope->outputs, false));
+    QF_TRY(qfi_pt2_write_arguments(w, &s, w->pt2->output_specs, true));
+    if (!qfi_splice_join(&s, out))
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    return QF_OK;
+}

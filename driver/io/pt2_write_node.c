@@ -1,0 +1,193 @@
+/* Nodes that stay: scalars that became numbers, and dequantize nodes whose operands moved. */
+#include "pt2_write.h"
+
+/* A node, or a list of arguments, while it is read again. patch: NULL if only numbers change. */
+typedef struct rewriting {
+    qfi_pt2_writing *w;
+    qfi_splices *splices;
+    const qfi_patch *patch;
+    uint32_t operand;
+} rewriting;
+
+/* The number that a scalar is from now on, as an Argument or element of a list. */
+static qf_str literal_text(const qfi_pt2_writing *w, qfi_id value)
+{
+    const qf_scalar *v = &w->edits->literal[value];
+    const qf_dtype dtype = w->graph->value[value].type.dtype;
+    qfi_text t = { .pool = w->pool };
+    if (dtype == QF_DT_b8) {
+        qfi_text_format(&t, "{\"as_bool\": %s}", v->i ? "true" : "false");
+    } else if (dtype == QF_DT_f64) {
+        qfi_text_str(&t, "{\"as_float\": ");
+        qfi_text_double(&t, v->is_int ? (double)v->i : v->f);
+        qfi_text_str(&t, "}");
+    } else {
+        qfi_text_format(&t, "{\"as_int\": %lld}", (long long)v->i);
+    }
+    return t.failed ? (qf_str){ 0 } : (qf_str){ t.p, t.n };
+}
+
+static bool put_literal(const rewriting *r, qfi_json *j, const qfi_pt2_leaf *leaf)
+{
+    const qfi_id id = leaf->name.p ? qfi_pt2_value(r->w->graph, leaf->name) : QFI_NONE;
+    if (id == QFI_NONE || !r->w->edits->is_literal[id])
+        return true;
+    const qf_str text = literal_text(r->w, id);
+    if (!text.p)
+        return qfi_json_fail(j, QF_ERR_NOMEM, "out of memory");
+    qfi_splice_add(r->splices, leaf->span.begin, leaf->span.end, text);
+    return true;
+}
+
+static void put_name(const rewriting *r, const qfi_json *j, const qfi_pt2_leaf *leaf, qf_str name)
+{
+    const size_t begin = (size_t)(leaf->name.p - j->text);
+    qfi_splice_add(r->splices, begin, begin + leaf->name.n, name);
+}
+
+static bool operand_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)
+{
+    rewriting *r = user;
+    if (leaf->kind == QFI_PT2_LITERAL)
+        return true;
+    const uint32_t k = r->operand++;
+    const uint32_t gain = r->patch && k < 3 ? r->patch->new_operand[k] : QFI_NONE;
+    if (gain == QFI_NONE)
+        return put_literal(r, j, leaf);
+    if (!leaf->name.p)
+        return qfi_json_fail(j, QF_ERR_INTERNAL, "a patch of an absent operand");
+    put_name(r, j, leaf, r->w->gain[gain].name);
+    return true;
+}
+
+/* The first result takes the name of the last moved view. */
+static bool result_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)
+{
+    rewriting *r = user;
+    if (r->operand++ == 0)
+        put_name(r, j, leaf, r->w->graph->value[r->patch->result].name);
+    return true;
+}
+
+/* {"name", "arg", "kind"}; the axis of a patched node becomes its new one. */
+static bool rewrite_argument(rewriting *r, qfi_json *j)
+{
+    const qfi_pt2_visitor visitor = { .leaf = operand_leaf, .user = r };
+    qf_str key, name = { 0 };
+    qfi_pt2_span arg = { 0 };
+    if (!qfi_json_enter(j, QFI_JSON_OBJECT))
+        return false;
+    while (qfi_json_key(j, &key)) {
+        const size_t begin = qfi_pt2_at(j);
+        const bool is_arg = qfi_str_is(key, "arg");
+        if (is_arg
+                ? !qfi_pt2_argument(j, &visitor)
+                : !(qfi_str_is(key, "name") ? qfi_json_string(j, &name) : qfi_json_skip(j, NULL)))
+            return false;
+        arg = is_arg ? (qfi_pt2_span){ begin, j->at } : arg;
+    }
+    if (j->status != QF_OK || !r->patch || r->patch->axis < 0 || !qfi_str_is(name, "axis"))
+        return j->status == QF_OK;
+    const char *axis = qfi_pool_format(r->w->pool, "{\"as_int\": %d}", r->patch->axis);
+    if (!axis)
+        return qfi_json_fail(j, QF_ERR_NOMEM, "out of memory");
+    qfi_splice_add(r->splices, arg.begin, arg.end, (qf_str){ axis, __builtin_strlen(axis) });
+    return true;
+}
+
+static bool rewrite_results(rewriting *r, qfi_json *j)
+{
+    const qfi_pt2_visitor visitor = { .leaf = result_leaf, .user = r };
+    if (!r->patch)
+        return qfi_json_skip(j, NULL);
+    r->operand = 0;
+    if (!qfi_json_enter(j, QFI_JSON_ARRAY))
+        return false;
+    while (qfi_json_next(j))
+        if (!qfi_pt2_argument(j, &visitor))
+            return false;
+    return j->status == QF_OK;
+}
+
+static bool rewrite_operands(rewriting *r, qfi_json *j)
+{
+    r->operand = 0;
+    if (!qfi_json_enter(j, QFI_JSON_ARRAY))
+        return false;
+    while (qfi_json_next(j))
+        if (!rewrite_argument(r, j))
+            return false;
+    return j->status == QF_OK;
+}
+
+qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, qfi_id node)
+{
+    const qfi_node *n = &w->graph->node[node];
+    const qfi_id patch = w->patch_of[node];
+    rewriting r = { .w = w,
+                    .splices = s,
+                    .patch = patch == QFI_NONE ? NULL : &w->edits->patch[patch] };
+    qfi_json j = { .text = s->source.p,
+                   .n = (size_t)n->text_end,
+                   .at = (size_t)n->text_begin,
+                   .name = "program",
+                   .diag = w->diag };
+    qf_str key;
+    if (!qfi_json_enter(&j, QFI_JSON_OBJECT))
+        return j.status;
+    while (qfi_json_key(&j, &key)) {
+        bool ok;
+        if (qfi_str_is(key, "inputs"))
+            ok = rewrite_operands(&r, &j);
+        else if (qfi_str_is(key, "outputs"))
+            ok = rewrite_results(&r, &j);
+        else
+            ok = qfi_json_skip(&j, NULL);
+        if (!ok)
+            return j.status;
+    }
+    return j.status;
+}
+
+static bool argument_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)
+{
+    return put_literal(user, j, leaf);
+}
+
+/* {"user_output": {"arg": Argument}}; other specs name tensors. */
+static bool rewrite_spec(rewriting *r, qfi_json *j, const qfi_pt2_visitor *visitor)
+{
+    qf_str tag, key;
+    (void)r;
+    if (!qfi_json_enter(j, QFI_JSON_OBJECT))
+        return false;
+    while (qfi_json_key(j, &tag)) {
+        if (!qfi_str_is(tag, "user_output")) {
+            if (!qfi_json_skip(j, NULL))
+                return false;
+            continue;
+        }
+        if (!qfi_json_enter(j, QFI_JSON_OBJECT))
+            return false;
+        while (qfi_json_key(j, &key))
+            if (qfi_str_is(key, "arg") ? !qfi_pt2_argument(j, visitor) : !qfi_json_skip(j, NULL))
+                return false;
+    }
+    return j->status == QF_OK;
+}
+
+qf_status qfi_pt2_write_arguments(qfi_pt2_writing *w, qfi_splices *s, qfi_pt2_span whole,
+                                  bool are_specs)
+{
+    rewriting r = { .w = w, .splices = s };
+    const qfi_pt2_visitor visitor = { .leaf = argument_leaf, .user = &r };
+    qfi_json j = {
+        .text = s->source.p, .n = whole.end, .at = whole.begin, .name = "program", .diag = w->diag
+    };
+    if (!qfi_json_enter(&j, QFI_JSON_ARRAY))
+        return j.status;
+    while (qfi_json_next(&j))
+        if (are_specs ? !rewrite_spec(&r, &j, &visitor) : !qfi_pt2_argument(&j, &visitor))
+            return j.status;
+    return j.status;
+}
