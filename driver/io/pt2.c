@@ -25,6 +25,12 @@ const qfi_zip_member *qfi_pt2_member(qf_graph *graph, const char *path)
     return name ? qfi_zip_find(&pt2->zip, (qf_str){ name, strlen(name) }) : NULL;
 }
 
+const char *qfi_pt2_label(qf_graph *graph, const char *path)
+{
+    const char *file = qfi_pt2_of(graph)->file.path, *slash = strrchr(file, '/');
+    return qfi_pool_format(&graph->pool, "%s: %s", slash ? slash + 1 : file, path);
+}
+
 static bool ends_with(qf_str s, const char *end)
 {
     const size_t n = strlen(end);
@@ -184,7 +190,8 @@ static qf_status read_program(qf_graph *g, qf_diag *diag)
 {
     qfi_pt2 *pt2 = qfi_pt2_of(g);
     QF_TRY(qfi_zip_read(&pt2->zip, pt2->model_member, MODEL_LIMIT, &g->pool, &pt2->model, diag));
-    const char *name = qfi_pool_format(&g->pool, "models/%.*s.json", QFI_STR(pt2->name));
+    const char *path = qfi_pool_format(&g->pool, "models/%.*s.json", QFI_STR(pt2->name));
+    const char *name = path ? qfi_pt2_label(g, path) : NULL;
     if (!name)
         QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
     qfi_json j = { .text = pt2->model.p, .n = pt2->model.n, .name = name, .diag = diag };
@@ -234,7 +241,10 @@ static qf_status read_stamp(qf_graph *g, qf_diag *diag)
     if (!qfi_pt2_member(g, path))
         return QF_OK;
     QF_TRY(read_small(g, path, &text, diag));
-    qfi_json j = { .text = text.p, .n = text.n, .name = path, .diag = diag };
+    const char *name = qfi_pt2_label(g, path);
+    if (!name)
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+    qfi_json j = { .text = text.p, .n = text.n, .name = name, .diag = diag };
     if (!qfi_json_enter(&j, QFI_JSON_OBJECT))
         return j.status;
     while (qfi_json_key(&j, &key)) {

@@ -193,6 +193,9 @@ QF_NODISCARD qf_status qfi_pt2_foreign_read(qf_graph *graph, qf_diag *diag);
 /* root/PATH; NULL if the archive lacks it. ERR_NOMEM shows as NULL too. */
 const qfi_zip_member *qfi_pt2_member(qf_graph *graph, const char *path);
 
+/* "FILE: MEMBER", without folders, for messages about a member. NULL when out of memory. */
+const char *qfi_pt2_label(qf_graph *graph, const char *path);
+
 static inline qfi_pt2_scope *qfi_pt2_scope_of(const qf_graph *graph)
 {
     return graph->source;

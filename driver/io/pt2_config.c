@@ -290,16 +290,19 @@ static qf_status read_member(qf_graph *g, const char *path, const qfi_pt2_part *
                              qfi_pt2_config *config, qf_diag *diag)
 {
     const qfi_zip_member *member = path ? qfi_pt2_member(g, path) : NULL;
+    const char *name = path ? qfi_pt2_label(g, path) : NULL;
     qf_str text;
+    if (!name)
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
     if (!member)
-        QF_FAIL(diag, QF_ERR_MEMBER, "there is no member '%s'", path ? path : "");
+        QF_FAIL(diag, QF_ERR_MEMBER, "%s is missing", name);
     QF_TRY(qfi_zip_read(&qfi_pt2_of(g)->zip, member, CONFIG_LIMIT, &g->pool, &text, diag));
     if (config) {
         config->member = member;
         config->text = text;
         config->fqns.pool = &g->pool;
     }
-    qfi_json j = { .text = text.p, .n = text.n, .name = path, .diag = diag };
+    qfi_json j = { .text = text.p, .n = text.n, .name = name, .diag = diag };
     if (qfi_pt2_parts(g, &j, part, 1, "a payload config"))
         qfi_json_done(&j);
     return j.status;
