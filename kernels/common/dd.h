@@ -4,26 +4,9 @@
 #ifndef QFK_DD_H
 #define QFK_DD_H
 
-#include <stdint.h>
-#include <string.h>
-
 typedef struct qfk_dd {
     double hi, lo;
 } qfk_dd;
-
-static inline uint64_t qfk_bits_of_f64(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-static inline double qfk_f64_of_bits(uint64_t u)
-{
-    double x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
 
 /* a + b, exact. */
 static inline qfk_dd qfk_two_sum(double a, double b)

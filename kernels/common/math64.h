@@ -4,31 +4,41 @@
 #ifndef QFK_MATH64_H
 #define QFK_MATH64_H
 
-#include "dd.h"
+#include "kernels/common/dd.h"
+#include "kernels/common/element.h"
 
-#include <stdbool.h>
+#define QFK_INF64 (qfk_float64(0x7ff0000000000000u))
+#define QFK_NAN64 (qfk_float64(0x7ff8000000000000u))
 
-#define QFK_INF64 (qfk_f64_of_bits(0x7ff0000000000000u))
-#define QFK_NAN64 (qfk_f64_of_bits(0x7ff8000000000000u))
-
-static inline bool qfk_signbit64(double x) { return qfk_bits_of_f64(x) >> 63 != 0; }
+static inline bool qfk_signbit64(double x) { return qfk_bits64(x) >> 63 != 0; }
 
 static inline double qfk_abs64(double x)
 {
-    return qfk_f64_of_bits(qfk_bits_of_f64(x) & 0x7fffffffffffffffu);
+    return qfk_float64(qfk_bits64(x) & 0x7fffffffffffffffu);
 }
 
 static inline double qfk_copysign64(double magnitude, double sign)
 {
-    return qfk_f64_of_bits((qfk_bits_of_f64(magnitude) & 0x7fffffffffffffffu) |
-                           (qfk_bits_of_f64(sign) & 0x8000000000000000u));
+    return qfk_float64((qfk_bits64(magnitude) & 0x7fffffffffffffffu) |
+                       (qfk_bits64(sign) & 0x8000000000000000u));
 }
 
 /* Nearest integer, ties to even, for |x| < 2^51. */
 static inline double qfk_nearest64(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
 
+/* c[0] + c[1] x + ... + c[n-1] x^(n-1). */
+static inline double qfk_horner64(double x, const double *c, size_t n)
+{
+    double sum = c[n - 1];
+    for (size_t i = n - 1; i-- > 0;)
+        sum = c[i] + x * sum;
+    return sum;
+}
+
+#define QFK_HORNER64(x, c) qfk_horner64(x, c, sizeof(c) / sizeof *(c))
+
 /* 2^k for a normal result. */
-static inline double qfk_exp2i64(int k) { return qfk_f64_of_bits((uint64_t)(k + 1023) << 52); }
+static inline double qfk_exp2i64(int k) { return qfk_float64((uint64_t)(k + 1023) << 52); }
 
 /* x * 2^k, rounded once, for x near 1 and |k| < 2000. */
 static inline double qfk_scale64(double x, int k)
@@ -42,6 +52,9 @@ static inline double qfk_scale64(double x, int k)
  * x = (16 k + j) ln2/16 + r: a table gives 2^(j/16), a short series exp(r). */
 static inline qfk_dd qfk_exp_dd(qfk_dd x, int *k)
 {
+    static const double term[] = {
+        1.0 / 2, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040, 1.0 / 40320
+    };
     static const qfk_dd root[16] = {
         { 0x1.0000000000000p+0, 0x0.0p+0 },
         { 0x1.0b5586cf9890fp+0, 0x1.8a62e4adc610bp-54 },
@@ -64,9 +77,7 @@ static inline qfk_dd qfk_exp_dd(qfk_dd x, int *k)
     const int i = (int)n;
     const qfk_dd r = qfk_two_sum(x.hi - n * 0x1.62e42fefap-5, x.lo - n * 0x1.cf79abc9e3b3ap-44);
     const double z = r.hi;
-    const double tail =
-        z * z * (1.0 / 2 + z * (1.0 / 6 + z * (1.0 / 24 + z * (1.0 / 120 + z * (1.0 / 720 +
-        z * (1.0 / 5040 + z * (1.0 / 40320)))))));
+    const double tail = z * z * QFK_HORNER64(z, term);
     const qfk_dd e = qfk_fast_sum(z, r.lo + tail);       /* exp(r) - 1 */
     const qfk_dd t = root[i & 15];
     const qfk_dd p = qfk_two_prod(t.hi, e.hi);
@@ -123,8 +134,8 @@ static inline double qfk_tanh64(double x)
     if (a > 22)
         return qfk_copysign64(1, x);
     if (a < 0x1p-6) {
-        const double tail = -1.0 / 3 + z * (2.0 / 15 + z * (-17.0 / 315 + z * (62.0 / 2835)));
-        return qfk_copysign64(a + a * (z * tail), x);
+        static const double term[] = { -1.0 / 3, 2.0 / 15, -17.0 / 315, 62.0 / 2835 };
+        return qfk_copysign64(a + a * (z * QFK_HORNER64(z, term)), x);
     }
     const qfk_dd one = { 1, 0 };
     const qfk_dd e = qfk_exp_minus_dd(2 * a);
@@ -138,19 +149,20 @@ static inline double qfk_tanh64(double x)
  * x = 2^k m, sqrt(1/2) <= m < sqrt(2); log m = 2s + 2s^3/3 + 2s^5/5 + ..., s = (m - 1)/(m + 1). */
 static inline qfk_dd qfk_log_dd(double x)
 {
+    static const double term[] = {
+        1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23,
+        1.0 / 25, 1.0 / 27
+    };
     const bool tiny = x < 0x1p-1022;
-    const uint64_t u = qfk_bits_of_f64(tiny ? x * 0x1p54 : x);
+    const uint64_t u = qfk_bits64(tiny ? x * 0x1p54 : x);
     const uint64_t above = (u & 0xfffffffffffffu) >= 0x6a09e667f3bcdu;  /* sqrt(2) */
     const double k = (double)((int)(u >> 52) - 1023 + (int)above - (tiny ? 54 : 0));
-    const double m = qfk_f64_of_bits((u & 0xfffffffffffffu) | (1023 - above) << 52);
+    const double m = qfk_float64((u & 0xfffffffffffffu) | (1023 - above) << 52);
 
     const qfk_dd s = qfk_dd_div((qfk_dd){ m - 1, 0 }, qfk_two_sum(m, 1));
     const qfk_dd z = qfk_dd_mul(s, s);
     const double t = z.hi;
-    const double tail =
-        t * (1.0 / 7 + t * (1.0 / 9 + t * (1.0 / 11 + t * (1.0 / 13 + t * (1.0 / 15 +
-        t * (1.0 / 17 + t * (1.0 / 19 + t * (1.0 / 21 + t * (1.0 / 23 + t * (1.0 / 25 +
-        t * (1.0 / 27)))))))))));
+    const double tail = t * QFK_HORNER64(t, term);
     const qfk_dd third = { 0x1.5555555555555p-2, 0x1.5555555555555p-56 };
     const qfk_dd fifth = { 0x1.999999999999ap-3, -0x1.999999999999ap-57 };
     qfk_dd p = qfk_dd_mul(z, qfk_dd_add(fifth, (qfk_dd){ tail, 0 }));
@@ -247,7 +259,7 @@ static inline qfk_dd qfk_reduce_pio2(double x, unsigned *q)
         0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d,
         0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab,
     };
-    const uint64_t u = qfk_bits_of_f64(x);
+    const uint64_t u = qfk_bits64(x);
     const uint64_t mant = (u & 0xfffffffffffffu) | 0x10000000000000u;
     const unsigned at = (unsigned)(u >> 52 & 0x7ff) - 1013;   /* e - 2 after the 64 in front */
 
@@ -282,22 +294,25 @@ static inline qfk_dd qfk_reduce_pio2(double x, unsigned *q)
 /* sin(r), cos(r) for |r| <= pi/4. */
 static inline double qfk_sin_small(qfk_dd r)
 {
+    static const double term[] = {
+        1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800, 1.0 / 6227020800,
+        -1.0 / 1307674368000, 1.0 / 355687428096000
+    };
     const double x = r.hi, z = x * x;
-    const double tail =
-        z * (1.0 / 120 + z * (-1.0 / 5040 + z * (1.0 / 362880 + z * (-1.0 / 39916800 +
-        z * (1.0 / 6227020800 + z * (-1.0 / 1307674368000 + z * (1.0 / 355687428096000)))))));
+    const double tail = z * QFK_HORNER64(z, term);
     const double y = x + (x * (z * (-1.0 / 6 + tail)) + r.lo * (1 - 0.5 * z));
-    return qfk_copysign64(y, x);   /* of a zero, too */
+    return qfk_copysign64(y, x); /* of a zero, too */
 }
 
 static inline double qfk_cos_small(qfk_dd r)
 {
+    static const double term[] = {
+        1.0 / 24, -1.0 / 720, 1.0 / 40320, -1.0 / 3628800, 1.0 / 479001600, -1.0 / 87178291200,
+        1.0 / 20922789888000, -1.0 / 6402373705728000
+    };
     const qfk_dd z = qfk_two_prod(r.hi, r.hi);
     const double t = z.hi;
-    const double tail =
-        t * t * (1.0 / 24 + t * (-1.0 / 720 + t * (1.0 / 40320 + t * (-1.0 / 3628800 +
-        t * (1.0 / 479001600 + t * (-1.0 / 87178291200 + t * (1.0 / 20922789888000 +
-        t * (-1.0 / 6402373705728000))))))));
+    const double tail = t * t * QFK_HORNER64(t, term);
     const qfk_dd s = qfk_fast_sum(1, -0.5 * t);
     return s.hi + (s.lo + (tail - (0.5 * z.lo + r.hi * r.lo)));
 }
@@ -324,14 +339,15 @@ static inline double qfk_cos64(double x) { return qfk_sin_shifted64(x, 1); }
 /* erf(x) for 0 <= x <= 1/2: its power series, the leading term 2x/sqrt(pi) in double-double. */
 static inline double qfk_erf_small(double x)
 {
+    static const double term[] = {
+        -1.0 / 3, 1.0 / 10, -1.0 / 42, 1.0 / 216, -1.0 / 1320, 1.0 / 9360, -1.0 / 75600,
+        1.0 / 685440, -1.0 / 6894720, 1.0 / 76204800, -1.0 / 918086400, 1.0 / 11975040000
+    };
     /* The product of a tiny x would lose its low part to underflow. */
     const bool tiny = x < 0x1p-300;
     const double y = tiny ? x * 0x1p600 : x, z = x * x;
     const double c = 0x1.20dd750429b6dp+0;
-    const double tail =
-        -1.0 / 3 + z * (1.0 / 10 + z * (-1.0 / 42 + z * (1.0 / 216 + z * (-1.0 / 1320 +
-        z * (1.0 / 9360 + z * (-1.0 / 75600 + z * (1.0 / 685440 + z * (-1.0 / 6894720 +
-        z * (1.0 / 76204800 + z * (-1.0 / 918086400 + z * (1.0 / 11975040000)))))))))));
+    const double tail = QFK_HORNER64(z, term);
     const qfk_dd p = qfk_two_prod(y, c);
     const double e = p.hi + (p.lo + y * (0x1.1ae3a914fed80p-56 + c * (z * tail)));
     return tiny ? e * 0x1p-600 : e;

@@ -6,8 +6,8 @@
 /* The loops over i are unrolled so that the sums stay in registers. */
 enum { MR = 6 };
 
-void qfk_gemm_f32_avx2(size_t k, const void *a0, const void *b0, void *c0,
-                       ptrdiff_t c_row, bool add)
+void qfk_gemm_f32_avx2(size_t k, const void *a0, const void *b0, void *c0, ptrdiff_t c_row,
+                       bool add)
 {
     const float *a = a0, *b = b0;
     __m256 s[MR][2];
@@ -35,8 +35,8 @@ void qfk_gemm_f32_avx2(size_t k, const void *a0, const void *b0, void *c0,
     }
 }
 
-void qfk_gemm_f64_avx2(size_t k, const void *a0, const void *b0, void *c0,
-                       ptrdiff_t c_row, bool add)
+void qfk_gemm_f64_avx2(size_t k, const void *a0, const void *b0, void *c0, ptrdiff_t c_row,
+                       bool add)
 {
     const double *a = a0, *b = b0;
     __m256d s[MR][2];

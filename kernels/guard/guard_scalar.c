@@ -2,37 +2,37 @@
 #include "kernels/common/element.h"
 
 /* Defines the kernel `name`: fails if `wrong` holds for an element `a` (key A). */
-#define GUARD1(name, A, wrong)                                                       \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
-    {                                                                                \
-        const size_t sa = in[0].col != 0;                                            \
-        uint32_t bad = 0;                                                            \
-        (void)out;                                                                   \
-        for (size_t i = 0; i < m; i++) {                                             \
-            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                         \
-            for (size_t j = 0; j < n; j++) {                                         \
-                const qfk_##A a = pa[sa * j];                                        \
-                bad |= (wrong) ? 1u : 0u;                                            \
-            }                                                                        \
-        }                                                                            \
-        *p->bad |= bad;                                                              \
+#define GUARD1(name, A, wrong)                                                                     \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
+    {                                                                                              \
+        const size_t sa = in[0].col != 0;                                                          \
+        uint32_t bad = 0;                                                                          \
+        (void)out;                                                                                 \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                                       \
+            for (size_t j = 0; j < n; j++) {                                                       \
+                const qfk_##A a = pa[sa * j];                                                      \
+                bad |= (wrong) ? 1u : 0u;                                                          \
+            }                                                                                      \
+        }                                                                                          \
+        *p->bad |= bad;                                                                            \
     }
 
 /* The same for elements `a` and `b`. */
-#define GUARD2(name, A, wrong)                                                            \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)      \
-    {                                                                                     \
-        const size_t sa = in[0].col != 0, sb = in[1].col != 0;                            \
-        uint32_t bad = 0;                                                                 \
-        (void)out;                                                                        \
-        for (size_t i = 0; i < m; i++) {                                                  \
-            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i), *pb = qfk_in_row(&in[1], i); \
-            for (size_t j = 0; j < n; j++) {                                              \
-                const qfk_##A a = pa[sa * j], b = pb[sb * j];                             \
-                bad |= (wrong) ? 1u : 0u;                                                 \
-            }                                                                             \
-        }                                                                                 \
-        *p->bad |= bad;                                                                   \
+#define GUARD2(name, A, wrong)                                                                     \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
+    {                                                                                              \
+        const size_t sa = in[0].col != 0, sb = in[1].col != 0;                                     \
+        uint32_t bad = 0;                                                                          \
+        (void)out;                                                                                 \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i), *pb = qfk_in_row(&in[1], i);          \
+            for (size_t j = 0; j < n; j++) {                                                       \
+                const qfk_##A a = pa[sa * j], b = pb[sb * j];                                      \
+                bad |= (wrong) ? 1u : 0u;                                                          \
+            }                                                                                      \
+        }                                                                                          \
+        *p->bad |= bad;                                                                            \
     }
 
 GUARD2(qfk_guard_div_i8_scalar, i8, b == 0 || (b == -1 && a == INT8_MIN))

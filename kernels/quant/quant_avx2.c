@@ -36,8 +36,8 @@ static inline bounds cut_bounds(const qfk_param *p, float min, float max)
 /* Eight quantised values as 32-bit integers; NaN gives 0. */
 static inline __m256i quantized(__m256 a, __m256 b, __m256 c, bounds to)
 {
-    const __m256 whole = _mm256_round_ps(_mm256_mul_ps(a, b),
-                                         _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const __m256 whole =
+        _mm256_round_ps(_mm256_mul_ps(a, b), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
     const __m256 r = _mm256_add_ps(whole, c);
     const __m256 clamped = _mm256_min_ps(_mm256_max_ps(r, to.low), to.high);
     return _mm256_cvttps_epi32(_mm256_and_ps(clamped, _mm256_cmp_ps(r, r, _CMP_ORD_Q)));
@@ -46,9 +46,9 @@ static inline __m256i quantized(__m256 a, __m256 b, __m256 c, bounds to)
 /* The low bytes of eight integers that fit into 8 bits, signed or not. */
 static inline __m128i low_bytes(__m256i v)
 {
-    const __m256i pick = _mm256_setr_epi8(
-        0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
-        0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
+    const __m256i pick =
+        _mm256_setr_epi8(0, 4, 8, 12, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, 0, 4, 8, 12,
+                         -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1);
     const __m256i bytes = _mm256_shuffle_epi8(v, pick);
     return _mm_unpacklo_epi32(_mm256_castsi256_si128(bytes), _mm256_extracti128_si256(bytes, 1));
 }

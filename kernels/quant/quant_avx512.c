@@ -80,15 +80,13 @@ static inline void dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
     }
 }
 
-void qfk_dequantize_i8_avx512(size_t m, size_t n, const qfk_in *in, qfk_out out,
-                              const qfk_param *p)
+void qfk_dequantize_i8_avx512(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
 {
     (void)p;
     dequantize(m, n, in, out, true);
 }
 
-void qfk_dequantize_u8_avx512(size_t m, size_t n, const qfk_in *in, qfk_out out,
-                              const qfk_param *p)
+void qfk_dequantize_u8_avx512(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
 {
     (void)p;
     dequantize(m, n, in, out, false);

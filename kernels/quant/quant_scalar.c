@@ -13,18 +13,18 @@ static inline float quantized(float x, float zero, float low, float high)
 }
 
 /* Defines the kernel `name`: quantize to key X, whose values are min to max. */
-#define QUANTIZE(name, X, min, max)                                                        \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
-    {                                                                                      \
-        const float low = fmaxf((float)p->f[0], min), high = fminf((float)p->f[1], max);   \
-        const size_t sa = in[0].col != 0, sb = in[1].col != 0, sc = in[2].col != 0;        \
-        for (size_t i = 0; i < m; i++) {                                                   \
-            const qfk_f32_mem *pa = qfk_in_row(&in[0], i), *pb = qfk_in_row(&in[1], i);    \
-            const qfk_f32_mem *pc = qfk_in_row(&in[2], i);                                 \
-            qfk_##X##_mem *x = qfk_out_row(&out, i);                                       \
-            for (size_t j = 0; j < n; j++)                                                 \
-                x[j] = (qfk_##X)quantized(pa[sa * j] * pb[sb * j], pc[sc * j], low, high); \
-        }                                                                                  \
+#define QUANTIZE(name, X, min, max)                                                                \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
+    {                                                                                              \
+        const float low = fmaxf((float)p->f[0], min), high = fminf((float)p->f[1], max);           \
+        const size_t sa = in[0].col != 0, sb = in[1].col != 0, sc = in[2].col != 0;                \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            const qfk_f32_mem *pa = qfk_in_row(&in[0], i), *pb = qfk_in_row(&in[1], i);            \
+            const qfk_f32_mem *pc = qfk_in_row(&in[2], i);                                         \
+            qfk_##X##_mem *x = qfk_out_row(&out, i);                                               \
+            for (size_t j = 0; j < n; j++)                                                         \
+                x[j] = (qfk_##X)quantized(pa[sa * j] * pb[sb * j], pc[sc * j], low, high);         \
+        }                                                                                          \
     }
 
 QUANTIZE(qfk_quantize_i8_scalar, i8, -128.0f, 127.0f)
@@ -34,19 +34,19 @@ QUANTIZE(qfk_quantize_u16_scalar, u16, 0.0f, 65535.0f)
 QUANTIZE(qfk_quantize_i32_scalar, i32, -2147483648.0f, 2147483520.0f)
 
 /* Defines the kernel `name`: dequantize from key A. */
-#define DEQUANTIZE(name, A)                                                          \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
-    {                                                                                \
-        const size_t sa = in[0].col != 0, sb = in[1].col != 0, sc = in[2].col != 0;  \
-        (void)p;                                                                     \
-        for (size_t i = 0; i < m; i++) {                                             \
-            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                         \
-            const qfk_f32_mem *pb = qfk_in_row(&in[1], i);                           \
-            const qfk_f32_mem *pc = qfk_in_row(&in[2], i);                           \
-            qfk_f32_mem *x = qfk_out_row(&out, i);                                   \
-            for (size_t j = 0; j < n; j++)                                           \
-                x[j] = ((float)pa[sa * j] - pc[sc * j]) * pb[sb * j];                \
-        }                                                                            \
+#define DEQUANTIZE(name, A)                                                                        \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
+    {                                                                                              \
+        const size_t sa = in[0].col != 0, sb = in[1].col != 0, sc = in[2].col != 0;                \
+        (void)p;                                                                                   \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                                       \
+            const qfk_f32_mem *pb = qfk_in_row(&in[1], i);                                         \
+            const qfk_f32_mem *pc = qfk_in_row(&in[2], i);                                         \
+            qfk_f32_mem *x = qfk_out_row(&out, i);                                                 \
+            for (size_t j = 0; j < n; j++)                                                         \
+                x[j] = ((float)pa[sa * j] - pc[sc * j]) * pb[sb * j];                              \
+        }                                                                                          \
     }
 
 DEQUANTIZE(qfk_dequantize_i8_scalar, i8)

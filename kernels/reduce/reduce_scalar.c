@@ -4,39 +4,39 @@
 #include <math.h>
 
 /* Defines the kernel `name`: `next` is the partial after `s` (key S) has met `a` (key A). */
-#define REDUCE(name, A, S, start, next)                                              \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
-    {                                                                                \
-        const size_t sa = in[0].col != 0, first = (size_t)p->i[0];                   \
-        for (size_t i = 0; i < m; i++) {                                             \
-            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                         \
-            qfk_##S##_mem *x = qfk_out_row(&out, i);                                 \
-            for (size_t j = 0; p->i[1] && j < 16; j++)                               \
-                x[j] = (start);                                                      \
-            for (size_t j = 0; j < n; j++) {                                         \
-                const qfk_##A a = pa[sa * j];                                        \
-                const qfk_##S s = x[(first + j) % 16];                               \
-                x[(first + j) % 16] = (qfk_##S)(next);                               \
-            }                                                                        \
-        }                                                                            \
+#define REDUCE(name, A, S, start, next)                                                            \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
+    {                                                                                              \
+        const size_t sa = in[0].col != 0, first = (size_t)p->i[0];                                 \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                                       \
+            qfk_##S##_mem *x = qfk_out_row(&out, i);                                               \
+            for (size_t j = 0; p->i[1] && j < 16; j++)                                             \
+                x[j] = (start);                                                                    \
+            for (size_t j = 0; j < n; j++) {                                                       \
+                const qfk_##A a = pa[sa * j];                                                      \
+                const qfk_##S s = x[(first + j) % 16];                                             \
+                x[(first + j) % 16] = (qfk_##S)(next);                                             \
+            }                                                                                      \
+        }                                                                                          \
     }
 
 /* Defines the kernel `name`: `joined` is the partial of `a` and `b` (key S). */
-#define REDUCE_END(name, S, joined)                                                  \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
-    {                                                                                \
-        (void)n, (void)p;                                                            \
-        for (size_t i = 0; i < m; i++) {                                             \
-            qfk_##S##_mem *x = qfk_out_row(&out, i);                                 \
-            qfk_##S t[16];                                                           \
-            memcpy(t, qfk_in_row(&in[0], i), sizeof t);                              \
-            for (size_t half = 8; half; half /= 2)                                   \
-                for (size_t j = 0; j < half; j++) {                                  \
-                    const qfk_##S a = t[j], b = t[j + half];                         \
-                    t[j] = (qfk_##S)(joined);                                        \
-                }                                                                    \
-            *x = *t;                                                                 \
-        }                                                                            \
+#define REDUCE_END(name, S, joined)                                                                \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
+    {                                                                                              \
+        (void)n, (void)p;                                                                          \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            qfk_##S##_mem *x = qfk_out_row(&out, i);                                               \
+            qfk_##S t[16];                                                                         \
+            memcpy(t, qfk_in_row(&in[0], i), sizeof t);                                            \
+            for (size_t half = 8; half; half /= 2)                                                 \
+                for (size_t j = 0; j < half; j++) {                                                \
+                    const qfk_##S a = t[j], b = t[j + half];                                       \
+                    t[j] = (qfk_##S)(joined);                                                      \
+                }                                                                                  \
+            *x = *t;                                                                               \
+        }                                                                                          \
     }
 
 REDUCE(qfk_sum_f32_scalar, f32, f64, 0, s + a)

@@ -51,17 +51,17 @@ QFK_MAP1(qfk_rsqrt_f64_scalar, f64, f64, 1.0 / sqrt(a))
 
 /* Defines the kernel `name` of key K through a function in double. No QFK_EACH: these loops do not
  * vectorise. */
-#define BY_DOUBLE(name, K, function)                                                 \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
-    {                                                                                \
-        const size_t sa = in[0].col != 0;                                            \
-        (void)p;                                                                     \
-        for (size_t i = 0; i < m; i++) {                                             \
-            const qfk_##K##_mem *pa = qfk_in_row(&in[0], i);                         \
-            qfk_##K##_mem *x = qfk_out_row(&out, i);                                 \
-            for (size_t j = 0; j < n; j++)                                           \
-                x[j] = (sa || j == 0) ? (qfk_##K)function(pa[j]) : x[0];             \
-        }                                                                            \
+#define BY_DOUBLE(name, K, function)                                                               \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
+    {                                                                                              \
+        const size_t sa = in[0].col != 0;                                                          \
+        (void)p;                                                                                   \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            const qfk_##K##_mem *pa = qfk_in_row(&in[0], i);                                       \
+            qfk_##K##_mem *x = qfk_out_row(&out, i);                                               \
+            for (size_t j = 0; j < n; j++)                                                         \
+                x[j] = (sa || j == 0) ? (qfk_##K)function(pa[j]) : x[0];                           \
+        }                                                                                          \
     }
 
 BY_DOUBLE(qfk_sin_f32_scalar, f32, qfk_sin64)

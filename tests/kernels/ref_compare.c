@@ -24,10 +24,22 @@ static void equal_pairs(const ref_case *c, check_rng *rng)
                 ref_set(&c->in[1], i, j, ref_get(&c->in[0], i, j));
 }
 
-static uint64_t eq(const ref_el *e) { return order(e) == 0; }
-static uint64_t ne(const ref_el *e) { return order(e) != 0; }
-static uint64_t lt(const ref_el *e) { return order(e) == -1; }
-static uint64_t le(const ref_el *e) { return order(e) == -1 || order(e) == 0; }
+static uint64_t eq(const ref_el *e)
+{
+    return order(e) == 0;
+}
+static uint64_t ne(const ref_el *e)
+{
+    return order(e) != 0;
+}
+static uint64_t lt(const ref_el *e)
+{
+    return order(e) == -1;
+}
+static uint64_t le(const ref_el *e)
+{
+    return order(e) == -1 || order(e) == 0;
+}
 
 const ref_op ref_compare[] = {
     { .op = "eq", .x = QF_DT_b8, .element = eq, .values = equal_pairs },

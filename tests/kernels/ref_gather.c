@@ -3,8 +3,8 @@
 
 enum { ENTRIES = 7 };
 
-/* A table of ENTRIES elements per output element, i[0] bytes apart in either direction. It never has
- * the strides of the output, which may not lie on it. */
+/* A table of ENTRIES elements per output element, i[0] bytes apart in either direction. It never
+ * has the strides of the output, which may not lie on it. */
 static void table(ref_case *c, check_rng *rng)
 {
     const ptrdiff_t size = (ptrdiff_t)check_key_size(c->row->key), width = (ptrdiff_t)c->n * size;

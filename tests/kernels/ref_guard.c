@@ -11,7 +11,8 @@ static uint64_t guard_div(const ref_el *e)
     return check_key_is_signed(e->key) && e->in[1] == ones && e->in[0] == (ones >> 1) + 1;
 }
 
-/* Whether trunc(a) is outside of the integers of `bits` bits; long double holds all of their bounds. */
+/* Whether trunc(a) is outside of the integers of `bits` bits; long double holds all of their
+ * bounds. */
 static bool outside(const ref_el *e, int bits, bool has_sign)
 {
     const long double a = truncl(check_to_f64(e->key, e->in[0]));
@@ -20,20 +21,44 @@ static bool outside(const ref_el *e, int bits, bool has_sign)
     return !(a >= low && a < end);
 }
 
-static uint64_t guard_to_i8(const ref_el *e) { return outside(e, 8, true); }
-static uint64_t guard_to_i16(const ref_el *e) { return outside(e, 16, true); }
-static uint64_t guard_to_i32(const ref_el *e) { return outside(e, 32, true); }
-static uint64_t guard_to_i64(const ref_el *e) { return outside(e, 64, true); }
-static uint64_t guard_to_u8(const ref_el *e) { return outside(e, 8, false); }
-static uint64_t guard_to_u16(const ref_el *e) { return outside(e, 16, false); }
-static uint64_t guard_to_u32(const ref_el *e) { return outside(e, 32, false); }
-static uint64_t guard_to_u64(const ref_el *e) { return outside(e, 64, false); }
+static uint64_t guard_to_i8(const ref_el *e)
+{
+    return outside(e, 8, true);
+}
+static uint64_t guard_to_i16(const ref_el *e)
+{
+    return outside(e, 16, true);
+}
+static uint64_t guard_to_i32(const ref_el *e)
+{
+    return outside(e, 32, true);
+}
+static uint64_t guard_to_i64(const ref_el *e)
+{
+    return outside(e, 64, true);
+}
+static uint64_t guard_to_u8(const ref_el *e)
+{
+    return outside(e, 8, false);
+}
+static uint64_t guard_to_u16(const ref_el *e)
+{
+    return outside(e, 16, false);
+}
+static uint64_t guard_to_u32(const ref_el *e)
+{
+    return outside(e, 32, false);
+}
+static uint64_t guard_to_u64(const ref_el *e)
+{
+    return outside(e, 64, false);
+}
 
 static uint64_t guard_range(const ref_el *e)
 {
     const int64_t a = check_to_i64(e->key, e->in[0]);
     if (a < 0 && !check_key_is_signed(e->key))
-        return true;    /* 2^63 or more is above any i[1] */
+        return true; /* 2^63 or more is above any i[1] */
     return a < e->p->i[0] || a >= e->p->i[1];
 }
 

@@ -69,9 +69,15 @@ static void usual(const ref_case *c, check_rng *rng)
 }
 
 const ref_op ref_quant[] = {
-    { .op = "quantize", .in = { QF_DT_f32, QF_DT_f32, QF_DT_f32 }, .element = quantize,
-      .shape = bounds, .values = usual },
-    { .op = "dequantize", .in = { 0, QF_DT_f32, QF_DT_f32 }, .x = QF_DT_f32, .element = dequantize,
+    { .op = "quantize",
+      .in = { QF_DT_f32, QF_DT_f32, QF_DT_f32 },
+      .element = quantize,
+      .shape = bounds,
+      .values = usual },
+    { .op = "dequantize",
+      .in = { 0, QF_DT_f32, QF_DT_f32 },
+      .x = QF_DT_f32,
+      .element = dequantize,
       .values = usual },
     { 0 },
 };

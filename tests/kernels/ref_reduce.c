@@ -95,15 +95,42 @@ static void join(const ref_case *c, meet *next)
         ref_set(&c->x, i, 0, joined(c, i, 0, 1, next));
 }
 
-static void sum(const ref_case *c) { accumulate(c, 0, add); }
-static void sumsq(const ref_case *c) { accumulate(c, 0, add_square); }
-static void amax(const ref_case *c) { accumulate(c, extreme(c->x.key, -1), greater); }
-static void amin(const ref_case *c) { accumulate(c, extreme(c->x.key, 1), lesser); }
-static void any(const ref_case *c) { accumulate(c, 0, either); }
-static void sum_end(const ref_case *c) { join(c, add); }
-static void amax_end(const ref_case *c) { join(c, greater); }
-static void amin_end(const ref_case *c) { join(c, lesser); }
-static void any_end(const ref_case *c) { join(c, either); }
+static void sum(const ref_case *c)
+{
+    accumulate(c, 0, add);
+}
+static void sumsq(const ref_case *c)
+{
+    accumulate(c, 0, add_square);
+}
+static void amax(const ref_case *c)
+{
+    accumulate(c, extreme(c->x.key, -1), greater);
+}
+static void amin(const ref_case *c)
+{
+    accumulate(c, extreme(c->x.key, 1), lesser);
+}
+static void any(const ref_case *c)
+{
+    accumulate(c, 0, either);
+}
+static void sum_end(const ref_case *c)
+{
+    join(c, add);
+}
+static void amax_end(const ref_case *c)
+{
+    join(c, greater);
+}
+static void amin_end(const ref_case *c)
+{
+    join(c, lesser);
+}
+static void any_end(const ref_case *c)
+{
+    join(c, either);
+}
 
 static void shape_state(ref_case *c, check_rng *rng)
 {

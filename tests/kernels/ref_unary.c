@@ -30,8 +30,14 @@ static uint64_t sign(const ref_el *e)
     return (uint64_t)(a > 0 ? 1 : a < 0 ? -1 : 0);
 }
 
-static uint64_t bit_not(const ref_el *e) { return ~e->in[0]; }
-static uint64_t logical_not(const ref_el *e) { return !e->in[0]; }
+static uint64_t bit_not(const ref_el *e)
+{
+    return ~e->in[0];
+}
+static uint64_t logical_not(const ref_el *e)
+{
+    return !e->in[0];
+}
 
 /* The result of a function of long double, rounded to the key. */
 static uint64_t through(const ref_el *e, long double (*function)(long double))
@@ -39,19 +45,55 @@ static uint64_t through(const ref_el *e, long double (*function)(long double))
     return check_from_f64(e->key, (double)function(check_to_f64(e->key, e->in[0])));
 }
 
-static long double logistic(long double a) { return 1 / (1 + expl(-a)); }
+static long double logistic(long double a)
+{
+    return 1 / (1 + expl(-a));
+}
 
-static uint64_t floor_(const ref_el *e) { return through(e, floorl); }
-static uint64_t ceil_(const ref_el *e) { return through(e, ceill); }
-static uint64_t trunc_(const ref_el *e) { return through(e, truncl); }
-static uint64_t round_(const ref_el *e) { return through(e, rintl); }
-static uint64_t sin_(const ref_el *e) { return through(e, sinl); }
-static uint64_t cos_(const ref_el *e) { return through(e, cosl); }
-static uint64_t exp_(const ref_el *e) { return through(e, expl); }
-static uint64_t log_(const ref_el *e) { return through(e, logl); }
-static uint64_t tanh_(const ref_el *e) { return through(e, tanhl); }
-static uint64_t erf_(const ref_el *e) { return through(e, erfl); }
-static uint64_t sigmoid(const ref_el *e) { return through(e, logistic); }
+static uint64_t floor_(const ref_el *e)
+{
+    return through(e, floorl);
+}
+static uint64_t ceil_(const ref_el *e)
+{
+    return through(e, ceill);
+}
+static uint64_t trunc_(const ref_el *e)
+{
+    return through(e, truncl);
+}
+static uint64_t round_(const ref_el *e)
+{
+    return through(e, rintl);
+}
+static uint64_t sin_(const ref_el *e)
+{
+    return through(e, sinl);
+}
+static uint64_t cos_(const ref_el *e)
+{
+    return through(e, cosl);
+}
+static uint64_t exp_(const ref_el *e)
+{
+    return through(e, expl);
+}
+static uint64_t log_(const ref_el *e)
+{
+    return through(e, logl);
+}
+static uint64_t tanh_(const ref_el *e)
+{
+    return through(e, tanhl);
+}
+static uint64_t erf_(const ref_el *e)
+{
+    return through(e, erfl);
+}
+static uint64_t sigmoid(const ref_el *e)
+{
+    return through(e, logistic);
+}
 
 /* Division and root in f64; rounding to f32 after that is innocuous. */
 static uint64_t reciprocal(const ref_el *e)

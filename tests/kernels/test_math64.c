@@ -1,5 +1,5 @@
-/* math64.h against libm in long double, on special values, and bit for bit against the digests below: the bits may not
- * depend on the compiler, its options or the CPU. */
+/* math64.h against libm in long double, on special values, and bit for bit against the digests
+ * below: the bits may not depend on the compiler, its options or the CPU. */
 #include "check.h"
 
 #include "kernels/common/math64.h"
@@ -24,11 +24,26 @@ static double any(check_rng *rng)
     return isfinite(x) ? x : 0;
 }
 
-static double positive(check_rng *rng) { return fabs(any(rng)); }
-static double unit(check_rng *rng) { return uniform(rng, -1, 1); }
-static double ten(check_rng *rng) { return uniform(rng, -10, 10); }
-static double angle(check_rng *rng) { return uniform(rng, -1e6, 1e6); }
-static double exponent(check_rng *rng) { return uniform(rng, -746, 710); }
+static double positive(check_rng *rng)
+{
+    return fabs(any(rng));
+}
+static double unit(check_rng *rng)
+{
+    return uniform(rng, -1, 1);
+}
+static double ten(check_rng *rng)
+{
+    return uniform(rng, -10, 10);
+}
+static double angle(check_rng *rng)
+{
+    return uniform(rng, -1e6, 1e6);
+}
+static double exponent(check_rng *rng)
+{
+    return uniform(rng, -746, 710);
+}
 
 /* A number of [-1, 1), scaled by 2^0 to 2^-(n-1). One draw after the other, in any compiler. */
 static double scaled(check_rng *rng, size_t n)
@@ -37,8 +52,14 @@ static double scaled(check_rng *rng, size_t n)
     return ldexp(unit(rng), -e);
 }
 
-static double tiny(check_rng *rng) { return scaled(rng, 1000); }
-static double near_one(check_rng *rng) { return 1 + scaled(rng, 50) / 2; }
+static double tiny(check_rng *rng)
+{
+    return scaled(rng, 1000);
+}
+static double near_one(check_rng *rng)
+{
+    return 1 + scaled(rng, 50) / 2;
+}
 
 /* Next to a multiple of pi/2, where a reduction loses all the digits that it does not carry. */
 static double near_quarter(check_rng *rng)
@@ -46,7 +67,10 @@ static double near_quarter(check_rng *rng)
     return rint(0x1p60 * scaled(rng, 60)) * 0x1.921fb54442d18p+0;
 }
 
-static long double logistic(long double x) { return 1 / (1 + expl(-x)); }
+static long double logistic(long double x)
+{
+    return 1 / (1 + expl(-x));
+}
 
 enum { DRAWS = 7, COUNT = 20000 };
 
@@ -84,8 +108,8 @@ static uint64_t digest(uint64_t sum, double x)
     return (sum ^ check_from_f64(QF_DT_f64, x)) * 0x100000001b3 + (sum >> 29);
 }
 
-/* Is the result good? With a long double of 64 bits or more, it lies within 0.8 ulp (1 ulp where it is
- * subnormal). */
+/* Is the result good? With a long double of 64 bits or more, it lies within 0.8 ulp (1 ulp where it
+ * is subnormal). */
 static bool near(const char *name, double x, double y, double got, long double exact)
 {
     const double far = fabs(got) < DBL_MIN ? 1.001 : 0.8;
@@ -148,46 +172,101 @@ static const struct special {
     unary *ours;
     double x, want;
 } specials[] = {
-    { qfk_sin64, 0.0, 0.0 },           { qfk_sin64, -0.0, -0.0 },
-    { qfk_sin64, INFINITY, NAN },      { qfk_sin64, -INFINITY, NAN },
-    { qfk_sin64, NAN, NAN },           { qfk_sin64, 0x1p-1074, 0x1p-1074 },
-    { qfk_cos64, -0.0, 1.0 },          { qfk_cos64, INFINITY, NAN },
-    { qfk_cos64, NAN, NAN },           { qfk_cos64, 0x1p-1074, 1.0 },
-    { qfk_cos64, 0x1.6ac5b262ca1ffp+849, -0x1.14ae72e6ba22fp-61 }, /* the hardest double to reduce */
-    { qfk_exp64, 0.0, 1.0 },           { qfk_exp64, -0.0, 1.0 },
-    { qfk_exp64, INFINITY, INFINITY }, { qfk_exp64, -INFINITY, 0.0 },
-    { qfk_exp64, NAN, NAN },           { qfk_exp64, 1e300, INFINITY },
-    { qfk_exp64, -1e300, 0.0 },        { qfk_exp64, 0x1p-1074, 1.0 },
-    { qfk_log64, 0.0, -INFINITY },     { qfk_log64, -0.0, -INFINITY },
-    { qfk_log64, 1.0, 0.0 },           { qfk_log64, -1.0, NAN },
-    { qfk_log64, INFINITY, INFINITY }, { qfk_log64, -INFINITY, NAN },
-    { qfk_log64, NAN, NAN },           { qfk_tanh64, 0.0, 0.0 },
-    { qfk_tanh64, -0.0, -0.0 },        { qfk_tanh64, INFINITY, 1.0 },
-    { qfk_tanh64, -INFINITY, -1.0 },   { qfk_tanh64, NAN, NAN },
-    { qfk_tanh64, 0x1p-1074, 0x1p-1074 }, { qfk_erf64, 0.0, 0.0 },
-    { qfk_erf64, -0.0, -0.0 },         { qfk_erf64, INFINITY, 1.0 },
-    { qfk_erf64, -INFINITY, -1.0 },    { qfk_erf64, NAN, NAN },
-    { qfk_erf64, 0x1p-1074, 0x1p-1074 }, { qfk_sigmoid64, 0.0, 0.5 },
-    { qfk_sigmoid64, INFINITY, 1.0 },  { qfk_sigmoid64, -INFINITY, 0.0 },
-    { qfk_sigmoid64, NAN, NAN },       { qfk_sigmoid64, -1000.0, 0.0 },
+    { qfk_sin64, 0.0, 0.0 },
+    { qfk_sin64, -0.0, -0.0 },
+    { qfk_sin64, INFINITY, NAN },
+    { qfk_sin64, -INFINITY, NAN },
+    { qfk_sin64, NAN, NAN },
+    { qfk_sin64, 0x1p-1074, 0x1p-1074 },
+    { qfk_cos64, -0.0, 1.0 },
+    { qfk_cos64, INFINITY, NAN },
+    { qfk_cos64, NAN, NAN },
+    { qfk_cos64, 0x1p-1074, 1.0 },
+    { qfk_cos64, 0x1.6ac5b262ca1ffp+849,
+      -0x1.14ae72e6ba22fp-61 }, /* the hardest double to reduce */
+    { qfk_exp64, 0.0, 1.0 },
+    { qfk_exp64, -0.0, 1.0 },
+    { qfk_exp64, INFINITY, INFINITY },
+    { qfk_exp64, -INFINITY, 0.0 },
+    { qfk_exp64, NAN, NAN },
+    { qfk_exp64, 1e300, INFINITY },
+    { qfk_exp64, -1e300, 0.0 },
+    { qfk_exp64, 0x1p-1074, 1.0 },
+    { qfk_log64, 0.0, -INFINITY },
+    { qfk_log64, -0.0, -INFINITY },
+    { qfk_log64, 1.0, 0.0 },
+    { qfk_log64, -1.0, NAN },
+    { qfk_log64, INFINITY, INFINITY },
+    { qfk_log64, -INFINITY, NAN },
+    { qfk_log64, NAN, NAN },
+    { qfk_tanh64, 0.0, 0.0 },
+    { qfk_tanh64, -0.0, -0.0 },
+    { qfk_tanh64, INFINITY, 1.0 },
+    { qfk_tanh64, -INFINITY, -1.0 },
+    { qfk_tanh64, NAN, NAN },
+    { qfk_tanh64, 0x1p-1074, 0x1p-1074 },
+    { qfk_erf64, 0.0, 0.0 },
+    { qfk_erf64, -0.0, -0.0 },
+    { qfk_erf64, INFINITY, 1.0 },
+    { qfk_erf64, -INFINITY, -1.0 },
+    { qfk_erf64, NAN, NAN },
+    { qfk_erf64, 0x1p-1074, 0x1p-1074 },
+    { qfk_sigmoid64, 0.0, 0.5 },
+    { qfk_sigmoid64, INFINITY, 1.0 },
+    { qfk_sigmoid64, -INFINITY, 0.0 },
+    { qfk_sigmoid64, NAN, NAN },
+    { qfk_sigmoid64, -1000.0, 0.0 },
 };
 
 static const struct special_pow {
     double x, y, want;
 } special_pows[] = {
-    { 0, 3, 0 },          { -0.0, 3, -0.0 },       { -0.0, 2, 0 },        { 0, -3, INFINITY },
-    { -0.0, -3, -INFINITY }, { -0.0, -2, INFINITY }, { 0, INFINITY, 0 },  { 0, -INFINITY, INFINITY },
-    { -1, INFINITY, 1 },  { -1, -INFINITY, 1 },    { 1, NAN, 1 },         { 1, INFINITY, 1 },
-    { NAN, 0, 1 },        { NAN, -0.0, 1 },        { NAN, 1, NAN },       { 2, NAN, NAN },
-    { -2, 0.5, NAN },     { -1, 0.5, NAN },        { -INFINITY, 3, -INFINITY },
-    { 0.5, -INFINITY, INFINITY },  { 0.5, INFINITY, 0 },  { 2, -INFINITY, 0 },  { 2, INFINITY, INFINITY },
-    { -INFINITY, -3, -0.0 }, { -INFINITY, -2, 0 }, { -INFINITY, 2, INFINITY },
-    { INFINITY, -1, 0 },  { INFINITY, 0.5, INFINITY },  { -INFINITY, 0.5, INFINITY },
-    { -2, 3, -8 },        { -2, -3, -0.125 },      { 3, 2, 9 },           { 10, 22, 1e22 },
-    { 2, -1074, 0x1p-1074 },  { 2, -1075, 0 },     { 2, 1023, 0x1p1023 }, { 2, 1024, INFINITY },
-    { 9, 0.5, 3 },        { 0x1p-1074, -1, INFINITY },  { 0x1p-1074, 0.5, 0x1p-537 },
-    { -0x1.fffffffffffffp52, 1, -0x1.fffffffffffffp52 },  { -1, 0x1p53, 1 },  { -1, 0x1.fffffffffffffp52, -1 },
-    { 1.5, 1e300, INFINITY },  { 1.5, -1e300, 0 }, { 0x1.fffffffffffffp-1, 0x1p80, 0 },
+    { 0, 3, 0 },
+    { -0.0, 3, -0.0 },
+    { -0.0, 2, 0 },
+    { 0, -3, INFINITY },
+    { -0.0, -3, -INFINITY },
+    { -0.0, -2, INFINITY },
+    { 0, INFINITY, 0 },
+    { 0, -INFINITY, INFINITY },
+    { -1, INFINITY, 1 },
+    { -1, -INFINITY, 1 },
+    { 1, NAN, 1 },
+    { 1, INFINITY, 1 },
+    { NAN, 0, 1 },
+    { NAN, -0.0, 1 },
+    { NAN, 1, NAN },
+    { 2, NAN, NAN },
+    { -2, 0.5, NAN },
+    { -1, 0.5, NAN },
+    { -INFINITY, 3, -INFINITY },
+    { 0.5, -INFINITY, INFINITY },
+    { 0.5, INFINITY, 0 },
+    { 2, -INFINITY, 0 },
+    { 2, INFINITY, INFINITY },
+    { -INFINITY, -3, -0.0 },
+    { -INFINITY, -2, 0 },
+    { -INFINITY, 2, INFINITY },
+    { INFINITY, -1, 0 },
+    { INFINITY, 0.5, INFINITY },
+    { -INFINITY, 0.5, INFINITY },
+    { -2, 3, -8 },
+    { -2, -3, -0.125 },
+    { 3, 2, 9 },
+    { 10, 22, 1e22 },
+    { 2, -1074, 0x1p-1074 },
+    { 2, -1075, 0 },
+    { 2, 1023, 0x1p1023 },
+    { 2, 1024, INFINITY },
+    { 9, 0.5, 3 },
+    { 0x1p-1074, -1, INFINITY },
+    { 0x1p-1074, 0.5, 0x1p-537 },
+    { -0x1.fffffffffffffp52, 1, -0x1.fffffffffffffp52 },
+    { -1, 0x1p53, 1 },
+    { -1, 0x1.fffffffffffffp52, -1 },
+    { 1.5, 1e300, INFINITY },
+    { 1.5, -1e300, 0 },
+    { 0x1.fffffffffffffp-1, 0x1p80, 0 },
 };
 
 /* Equal bits; any NaN will do. */
