@@ -39,7 +39,7 @@ class Model:
 
 
 def tokens(n: int = 16) -> tuple[torch.Tensor]:
-    return (torch.arange(n).remainder(50)[None],)
+    return (torch.arange(n).remainder(30)[None],)
 
 
 class Logits(nn.Module):
@@ -67,10 +67,10 @@ def decoder(config: Any) -> Logits:
     return Logits(AutoModelForCausalLM.from_config(config), use_cache=False)
 
 
-def llama(layers: int = 2, **more: Any) -> tuple[nn.Module, tuple[Any, ...]]:
+def llama(layers: int = 2, width: int = 64) -> tuple[nn.Module, tuple[Any, ...]]:
     from transformers import LlamaConfig
-    return decoder(LlamaConfig(vocab_size=64, hidden_size=64, intermediate_size=96, num_hidden_layers=layers, num_attention_heads=4,
-                               num_key_value_heads=2, max_position_embeddings=64, **more)), tokens()
+    return decoder(LlamaConfig(vocab_size=width, hidden_size=width, intermediate_size=width * 3 // 2, num_hidden_layers=layers,
+                               num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=64)), tokens()
 
 
 def gpt2() -> tuple[nn.Module, tuple[Any, ...]]:
