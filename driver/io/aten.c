@@ -1,0 +1,87 @@
+/* The table of torch's operators: look-up, what a row says of a node, and lowering through the row's builder. */
+#include "aten_build.h"
+
+#include <string.h>
+
+#include "pt2.h"
+
+static const qfi_aten_row rows[] = {
+#define QF_ATEN(name, schema, builder, alias) \
+    { name, schema, qfi_build_##builder, QFI_PURE, QFI_##alias, QF_REASON_none, false },
+#define QF_WRITE(name, schema, builder) \
+    { name, schema, qfi_build_##builder, QFI_WRITE, QFI_ALIAS, QF_REASON_none, false },
+#define QF_ASSERT(name, schema, builder) \
+    { name, schema, qfi_build_##builder, QFI_ASSERT, QFI_FRESH, QF_REASON_none, false },
+#define QF_DEQUANTIZE(name, schema, builder) \
+    { name, schema, qfi_build_##builder, QFI_PURE, QFI_FRESH, QF_REASON_none, true },
+#define QF_REGION(name) { name, NULL, NULL, QFI_REGION, QFI_FRESH, QF_REASON_none, false },
+#define QF_KEEP(name, reason) { name, NULL, NULL, QFI_KEEP, QFI_FRESH, QF_REASON_##reason, false },
+#include "aten_ops.def"
+#undef QF_ATEN
+#undef QF_WRITE
+#undef QF_ASSERT
+#undef QF_DEQUANTIZE
+#undef QF_REGION
+#undef QF_KEEP
+};
+
+static int compare(qf_str a, const char *b)
+{
+    const int order = strncmp(a.p, b, a.n);
+    return order ? order : b[a.n] ? -1 : 0;
+}
+
+const qfi_aten_row *qfi_aten_find(qf_str target)
+{
+    size_t lo = 0, hi = sizeof rows / sizeof *rows;
+
+    if (memchr(target.p, 0, target.n))
+        return NULL;
+    while (lo < hi) {
+        const size_t mid = lo + (hi - lo) / 2;
+        const int order = compare(target, rows[mid].name);
+        if (!order)
+            return &rows[mid];
+        if (order < 0)
+            hi = mid;
+        else
+            lo = mid + 1;
+    }
+    return NULL;
+}
+
+void qfi_aten_describe(const qfi_aten_row *row, qf_str target, qfi_node *node)
+{
+    node->op = target;
+    node->row = row;
+    node->effect = row ? row->effect : QFI_UNKNOWN;
+    node->alias = row ? row->alias : QFI_FRESH;
+    node->reason = row ? row->reason : QF_REASON_unknown_op;
+    node->dequantize = row && row->dequantize;
+}
+
+void qfi_aten_describe_region(qf_str text, qfi_node *node)
+{
+    bool enabled = true;
+
+    if (node->effect != QFI_REGION || !qfi_str_is(node->op, "higher_order.wrap_with_autocast"))
+        return;
+    /* wrap_with_autocast(device, dtype, enabled, cache, body, operands…) */
+    if (!qfi_args_bool_at(text, 2, &enabled) || enabled) {
+        node->effect = QFI_KEEP;
+        node->reason = QF_REASON_control_flow;
+    }
+}
+
+qf_status qfi_aten_lower(const qf_graph *graph, qfi_id node, qfi_env *env, qf_diag *diag)
+{
+    const qfi_aten_row *row = graph->node[node].row;
+    qfi_lowering l = { .graph = graph, .node = node, .env = env, .diag = diag, .row = row };
+
+    if (!row || !row->build)
+        return qfi_env_keep(env, row && row->reason ? (qf_reason)row->reason : QF_REASON_unknown_op, "");
+    qfi_args_parse(&l, qfi_pt2_node_text(graph, node));
+    if (qfi_lowering_ok(&l))
+        row->build(&l);
+    return l.status;
+}

@@ -1,0 +1,212 @@
+/* Builders of arithmetic on two operands. torch's rules of promotion and of the precision of scalars stand here. */
+#include "aten_build.h"
+
+/* ---- add, sub, rsub ---- */
+
+/* Whether torch takes alpha for this dtype: no fraction for integers, nothing but 1 for booleans. */
+static void check_alpha(qfi_lowering *l, qfi_number alpha, qf_dtype dtype)
+{
+    const qf_dtype_class kind = qfi_class(dtype);
+
+    if (kind != QF_CLASS_FLOAT && !alpha.v.is_int)
+        qfi_refuse(l, QF_REASON_undefined, "a fractional alpha for integers");
+    if (kind == QF_CLASS_BOOL && qfi_number_double(alpha) != 1.0)
+        qfi_refuse(l, QF_REASON_unsupported_argument, "alpha for booleans");
+}
+
+/* a + alpha * b. Both operands are first rounded to the common dtype. Floats: one fused step; alpha is rounded too. */
+static qfi_ref add_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_operand *b, qfi_number alpha,
+                          qf_dtype dtype)
+{
+    const qfi_ref x = qfi_operand_as(l, a, dtype), y = qfi_operand_as(l, b, dtype);
+
+    check_alpha(l, alpha, dtype);
+    if (dtype == QF_DT_b8)
+        return qfi_emit2(l, QF_OP_bit_or, x, y);
+    if (qfi_number_double(alpha) == 1.0)
+        return qfi_emit2(l, QF_OP_add, x, y);
+    const qfi_ref factor = qfi_full(l, (qf_type){ .dtype = dtype }, alpha);
+    if (qfi_class(dtype) == QF_CLASS_FLOAT)
+        return qfi_emit3(l, QF_OP_fma, y, factor, x);
+    return qfi_emit2(l, QF_OP_add, x, qfi_emit2(l, QF_OP_mul, y, factor));
+}
+
+/* a - alpha * b */
+static qfi_ref sub_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_operand *b, qfi_number alpha)
+{
+    const qf_dtype dtype = qfi_result_dtype(l, (const qfi_operand[]){ *a, *b }, 2);
+
+    if (dtype == QF_DT_b8)
+        qfi_refuse(l, QF_REASON_undefined, "subtraction of booleans");
+    if (qfi_number_double(alpha) == 1.0)
+        return qfi_emit2(l, QF_OP_sub, qfi_operand_as(l, a, dtype), qfi_operand_as(l, b, dtype));
+    if (alpha.v.is_int)
+        alpha.v.i = (int64_t)(0 - (uint64_t)alpha.v.i);
+    else
+        alpha.v.f = -alpha.v.f;
+    return add_scaled(l, a, b, alpha, dtype);
+}
+
+void qfi_build_add(qfi_lowering *l)
+{
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
+    const qf_dtype dtype = qfi_result_dtype(l, x, 2);
+
+    qfi_result(l, add_scaled(l, &x[0], &x[1], qfi_arg_number(l, "alpha"), dtype));
+}
+
+void qfi_build_sub(qfi_lowering *l)
+{
+    const qfi_operand a = qfi_arg_operand(l, "self"), b = qfi_arg_operand(l, "other");
+    qfi_result(l, sub_scaled(l, &a, &b, qfi_arg_number(l, "alpha")));
+}
+
+void qfi_build_rsub(qfi_lowering *l)
+{
+    const qfi_operand a = qfi_arg_operand(l, "self"), b = qfi_arg_operand(l, "other");
+    qfi_result(l, sub_scaled(l, &b, &a, qfi_arg_number(l, "alpha")));
+}
+
+/* ---- mul, div ---- */
+
+/* An operand in f32 for arithmetic in a half type: scalars keep their own value, tensors are rounded to the type first. */
+static qfi_ref widen(qfi_lowering *l, const qfi_operand *x, qf_dtype half)
+{
+    if (qfi_operand_single(l, x))
+        return qfi_operand_as(l, x, QF_DT_f32);
+    return qfi_cast(l, qfi_operand_as(l, x, half), QF_DT_f32);
+}
+
+/* op(a, b) in the common dtype; in f32 and rounded once where a half type meets a scalar. */
+static qfi_ref scale(qfi_lowering *l, qf_op op, const qfi_operand *x, qf_dtype dtype)
+{
+    if (qfi_is_half(dtype) && (qfi_operand_single(l, &x[0]) || qfi_operand_single(l, &x[1])))
+        return qfi_cast(l, qfi_emit2(l, op, widen(l, &x[0], dtype), widen(l, &x[1], dtype)), dtype);
+    return qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype));
+}
+
+void qfi_build_mul(qfi_lowering *l)
+{
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
+    const qf_dtype dtype = qfi_result_dtype(l, x, 2);
+
+    qfi_result(l, scale(l, dtype == QF_DT_b8 ? QF_OP_bit_and : QF_OP_mul, x, dtype));
+}
+
+void qfi_build_div(qfi_lowering *l)
+{
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
+    const qf_dtype dtype = qfi_result_dtype(l, x, 2);
+
+    qfi_result(l, scale(l, QF_OP_div, x, qfi_class(dtype) == QF_CLASS_FLOAT ? dtype : QF_DT_f32));
+}
+
+/* Floor of a quotient as torch has it: exact for the operands, unlike the floor of the rounded quotient (1 / 0.1 is 9). */
+static qfi_ref floor_quotient(qfi_lowering *l, qfi_ref a, qfi_ref b)
+{
+    const qf_dtype dtype = qfi_type_of(l, a).dtype;
+    const qfi_ref zero = qfi_scalar(l, dtype, 0), one = qfi_scalar(l, dtype, 1);
+    const qfi_ref plain = qfi_emit2(l, QF_OP_div, a, b), rest = qfi_emit2(l, QF_OP_fmod, a, b);
+    const qfi_ref whole = qfi_emit2(l, QF_OP_div, qfi_emit2(l, QF_OP_sub, a, rest), b);
+    const qfi_ref signs = qfi_emit2(l, QF_OP_ne, qfi_emit2(l, QF_OP_lt, b, zero),
+                                    qfi_emit2(l, QF_OP_lt, rest, zero));
+    const qfi_ref below = qfi_emit2(l, QF_OP_bit_and, qfi_emit2(l, QF_OP_ne, rest, zero), signs);
+    const qfi_ref down = qfi_emit3(l, QF_OP_where, below, qfi_emit2(l, QF_OP_sub, whole, one), whole);
+    const qfi_ref floor = qfi_emit1(l, QF_OP_floor, NULL, down);
+    const qfi_ref over = qfi_emit2(l, QF_OP_gt, qfi_emit2(l, QF_OP_sub, down, floor),
+                                   qfi_scalar(l, dtype, 0.5));
+    const qfi_ref near = qfi_emit3(l, QF_OP_where, over, qfi_emit2(l, QF_OP_add, floor, one), floor);
+    /* A quotient of 0 takes the sign of the true one. */
+    const qfi_ref nonzero = qfi_emit3(l, QF_OP_where, qfi_emit2(l, QF_OP_ne, down, zero), near,
+                                      qfi_emit2(l, QF_OP_mul, plain, zero));
+
+    return qfi_emit3(l, QF_OP_where, qfi_emit2(l, QF_OP_eq, b, zero), plain, nonzero);
+}
+
+static void divide_rounded(qfi_lowering *l, bool floor)
+{
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
+    const qf_dtype dtype = qfi_result_dtype(l, x, 2);
+    const bool half = qfi_is_half(dtype);
+
+    if (qfi_class(dtype) != QF_CLASS_FLOAT) {
+        qfi_result(l, qfi_emit2(l, floor ? QF_OP_idiv_floor : QF_OP_idiv_trunc,
+                                qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+        return;
+    }
+    const qfi_ref a = half ? widen(l, &x[0], dtype) : qfi_operand_as(l, &x[0], dtype);
+    const qfi_ref b = half ? widen(l, &x[1], dtype) : qfi_operand_as(l, &x[1], dtype);
+    const qfi_ref whole = floor ? floor_quotient(l, a, b)
+                                : qfi_emit1(l, QF_OP_trunc, NULL, qfi_emit2(l, QF_OP_div, a, b));
+    qfi_result(l, qfi_cast(l, whole, dtype));
+}
+
+void qfi_build_div_mode(qfi_lowering *l)
+{
+    const qfi_arg *mode = qfi_arg_get(l, "rounding_mode");
+
+    if (mode->kind == QFI_ARG_NONE)
+        qfi_build_div(l);
+    else if (mode->kind == QFI_ARG_TEXT && qfi_str_is(mode->text, "floor"))
+        divide_rounded(l, true);
+    else if (mode->kind == QFI_ARG_TEXT && qfi_str_is(mode->text, "trunc"))
+        divide_rounded(l, false);
+    else
+        qfi_refuse(l, QF_REASON_unsupported_argument, "argument rounding_mode");
+}
+
+void qfi_build_floor_divide(qfi_lowering *l) { divide_rounded(l, true); }
+
+/* ---- the operators that have no rule of their own ---- */
+
+static void build_promoted(qfi_lowering *l, qf_op op)
+{
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
+    const qf_dtype dtype = qfi_result_dtype(l, x, 2);
+
+    qfi_result(l, qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+}
+
+void qfi_build_remainder(qfi_lowering *l) { build_promoted(l, QF_OP_remainder); }
+void qfi_build_fmod(qfi_lowering *l) { build_promoted(l, QF_OP_fmod); }
+
+/* The smaller or larger of two; booleans are ordered too. */
+static qfi_ref extreme(qfi_lowering *l, bool largest, qfi_ref a, qfi_ref b)
+{
+    if (qfi_type_of(l, a).dtype == QF_DT_b8)
+        return qfi_emit2(l, largest ? QF_OP_bit_or : QF_OP_bit_and, a, b);
+    return qfi_emit2(l, largest ? QF_OP_maximum : QF_OP_minimum, a, b);
+}
+
+static void build_extreme(qfi_lowering *l, bool largest)
+{
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
+    const qf_dtype dtype = qfi_result_dtype(l, x, 2);
+
+    qfi_result(l, extreme(l, largest, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+}
+
+void qfi_build_minimum(qfi_lowering *l) { build_extreme(l, false); }
+void qfi_build_maximum(qfi_lowering *l) { build_extreme(l, true); }
+
+void qfi_build_clamp(qfi_lowering *l)
+{
+    static const char *const bounds[] = { "min", "max" };
+    qfi_operand x[3] = { qfi_arg_operand(l, "self") };
+    bool largest[3] = { false };
+    uint32_t n = 1;
+
+    for (uint32_t i = 0; i < 2; i++)
+        if (qfi_arg_has(l, bounds[i])) {
+            largest[n] = i == 0;
+            x[n++] = qfi_arg_operand(l, bounds[i]);
+        }
+    const qf_dtype dtype = qfi_result_dtype(l, x, n);
+    qfi_ref ref = qfi_operand_as(l, &x[0], dtype);
+    for (uint32_t i = 1; i < n; i++) {
+        if (x[i].is_number && !qfi_number_fits(x[i].number, dtype, true))
+            qfi_refuse(l, QF_REASON_undefined, "a bound does not fit %s", qf_dtype_get(dtype)->name);
+        ref = extreme(l, largest[i], ref, qfi_operand_as(l, &x[i], dtype));
+    }
+    qfi_result(l, ref);
+}

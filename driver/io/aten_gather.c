@@ -1,0 +1,93 @@
+/* Builders of operators that read elements by index. */
+#include "aten_build.h"
+
+#include <string.h>
+
+static bool is_index_dtype(qf_dtype dtype) { return dtype == QF_DT_i64 || dtype == QF_DT_i32; }
+
+static qfi_ref index_arg(qfi_lowering *l, const char *name)
+{
+    const qfi_ref ref = qfi_arg_tensor(l, name);
+    const qf_dtype dtype = qfi_type_of(l, ref).dtype;
+
+    if (qfi_lowering_ok(l) && !is_index_dtype(dtype))
+        qfi_refuse(l, QF_REASON_unsupported_argument, "%s of %s", name, qf_dtype_get(dtype)->name);
+    return ref;
+}
+
+static qfi_ref select_rows(qfi_lowering *l, qfi_ref x, uint8_t dim, qfi_ref index)
+{
+    const qf_attrs attrs = { .dim = { dim } };
+    return qfi_emit(l, QF_OP_index_select, &attrs, (const qfi_ref[]){ x, qfi_flatten(l, index) }, 2);
+}
+
+void qfi_build_index_select(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self"), index = index_arg(l, "index");
+    const int rank = qfi_type_of(l, x).rank;
+
+    if (rank < 1)
+        qfi_refuse(l, QF_REASON_unsupported_rank, "rank 0");
+    qfi_result(l, select_rows(l, x, qfi_dim(l, qfi_arg_int(l, "dim"), rank), index));
+}
+
+void qfi_build_embedding(qfi_lowering *l)
+{
+    const qfi_ref weight = qfi_arg_tensor(l, "weight"), index = index_arg(l, "indices");
+    const qf_type table = qfi_type_of(l, weight), at = qfi_type_of(l, index);
+    int64_t dim[2 * QF_MAX_RANK];
+
+    if (table.rank != 2) {
+        qfi_refuse(l, QF_REASON_undefined, "a table of rank %d", table.rank);
+        return;
+    }
+    memcpy(dim, at.dim, (size_t)at.rank * sizeof *dim);
+    dim[at.rank] = table.dim[1];
+    qfi_result(l, qfi_reshape(l, select_rows(l, weight, 0, index), (uint32_t)at.rank + 1, dim));
+}
+
+/* index + size where it is negative. */
+static qfi_ref wrap_index(qfi_lowering *l, qfi_ref index, int64_t size)
+{
+    const qfi_ref at = qfi_cast(l, index, QF_DT_i64);
+    const qfi_ref below = qfi_emit2(l, QF_OP_lt, at, qfi_full_int(l, QF_DT_i64, 0));
+
+    return qfi_emit3(l, QF_OP_where, below, qfi_emit2(l, QF_OP_add, at, qfi_full_int(l, QF_DT_i64, size)), at);
+}
+
+void qfi_build_index(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_type type = qfi_type_of(l, x);
+    const qfi_arg *list = qfi_arg_get(l, "indices");
+    qfi_ref in[1 + QF_MAX_RANK] = { x };
+    qf_attrs attrs = { .index = { 0 } };
+    uint32_t n = 1;
+
+    if (list->kind != QFI_ARG_TENSORS || (int)list->n > type.rank) {
+        qfi_refuse(l, QF_REASON_undefined, "more indices than dimensions");
+        return;
+    }
+    for (uint32_t i = 0; i < list->n; i++) {
+        if (list->values[i] == QFI_NONE)
+            continue;
+        const qfi_ref index = qfi_value_ref(l, list->values[i]);
+        const qf_dtype dtype = qfi_type_of(l, index).dtype;
+        if (qfi_lowering_ok(l) && !is_index_dtype(dtype))
+            qfi_refuse(l, QF_REASON_unsupported_argument, "indices of %s", qf_dtype_get(dtype)->name);
+        in[n++] = wrap_index(l, index, type.dim[i]);
+        attrs.index.dims |= 1u << i;
+    }
+    qfi_result(l, n > 1 ? qfi_emit(l, QF_OP_index, &attrs, in, n) : x);
+}
+
+void qfi_build_gather(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self"), index = index_arg(l, "index");
+    const int rank = qfi_type_of(l, x).rank;
+    const qf_attrs attrs = { .dim = { qfi_dim(l, qfi_arg_int(l, "dim"), rank) } };
+
+    if (rank < 1)
+        qfi_refuse(l, QF_REASON_unsupported_rank, "rank 0");
+    qfi_result(l, qfi_emit(l, QF_OP_gather, &attrs, (const qfi_ref[]){ x, qfi_cast(l, index, QF_DT_i64) }, 2));
+}

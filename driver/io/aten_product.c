@@ -1,0 +1,112 @@
+/* Builders of matrix products. */
+#include "aten_build.h"
+
+/* Half types accumulate and add in f32 and are rounded once. */
+static qf_dtype work_dtype(qf_dtype dtype) { return qfi_is_half(dtype) ? QF_DT_f32 : dtype; }
+
+static void check_same(qfi_lowering *l, qfi_ref a, qfi_ref b)
+{
+    const qf_dtype x = qfi_type_of(l, a).dtype, y = qfi_type_of(l, b).dtype;
+
+    if (x != y)
+        qfi_refuse(l, QF_REASON_undefined, "a product of %s with %s", qf_dtype_get(x)->name,
+                   qf_dtype_get(y)->name);
+    if (x == QF_DT_b8)
+        qfi_refuse(l, QF_REASON_undefined, "a product of booleans");
+}
+
+/* Products of vectors, matrices and batches of them: vectors become matrices and lose the dim again. */
+static qfi_ref product(qfi_lowering *l, qfi_ref a, qfi_ref b)
+{
+    const int rank_a = qfi_type_of(l, a).rank, rank_b = qfi_type_of(l, b).rank;
+
+    check_same(l, a, b);
+    if (rank_a < 1 || rank_b < 1)
+        qfi_refuse(l, QF_REASON_undefined, "a product of scalars");
+    if (!qfi_lowering_ok(l))
+        return QFI_NONE;
+    if (rank_a == 1)
+        a = qfi_unsqueeze(l, a, 0);
+    if (rank_b == 1)
+        b = qfi_unsqueeze(l, b, 1);
+    qfi_ref x = qfi_emit2(l, QF_OP_matmul, a, b);
+    if (rank_b == 1 && qfi_lowering_ok(l))
+        x = qfi_squeeze(l, x, (uint8_t)(qfi_type_of(l, x).rank - 1));
+    if (rank_a == 1 && qfi_lowering_ok(l))
+        x = qfi_squeeze(l, x, (uint8_t)(qfi_type_of(l, x).rank - (rank_b == 1 ? 1 : 2)));
+    return x;
+}
+
+/* The second operand has another name in each operator. */
+void qfi_build_matmul(qfi_lowering *l)
+{
+    static const char *const names[] = { "other", "mat2", "vec", "tensor" };
+    const char *second = names[0];
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (qfi_arg_get(l, names[i])->kind != QFI_ARG_ABSENT)
+            second = names[i];
+    qfi_result(l, product(l, qfi_arg_tensor(l, "self"), qfi_arg_tensor(l, second)));
+}
+
+void qfi_build_outer(qfi_lowering *l)
+{
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "vec2") };
+    const qf_dtype dtype = qfi_result_dtype(l, x, 2);
+    const qfi_ref a = qfi_unsqueeze(l, qfi_operand_as(l, &x[0], dtype), 1);
+
+    qfi_result(l, qfi_emit2(l, dtype == QF_DT_b8 ? QF_OP_bit_and : QF_OP_mul, a,
+                            qfi_operand_as(l, &x[1], dtype)));
+}
+
+/* factor * x, nothing for a factor of 1. */
+static qfi_ref scaled(qfi_lowering *l, qfi_ref x, const char *factor)
+{
+    const qfi_number number = qfi_arg_number(l, factor);
+    const qf_dtype dtype = qfi_type_of(l, x).dtype;
+
+    if (qfi_number_double(number) == 1.0)
+        return x;
+    if (!number.v.is_int && qfi_class(dtype) != QF_CLASS_FLOAT)
+        qfi_refuse(l, QF_REASON_undefined, "a fractional %s for integers", factor);
+    return qfi_emit2(l, QF_OP_mul, x, qfi_full(l, (qf_type){ .dtype = dtype }, number));
+}
+
+/* beta * self + alpha * (a @ b); a beta of 0 hides self. */
+void qfi_build_addmm(qfi_lowering *l)
+{
+    const bool batch = qfi_arg_get(l, "batch1")->kind != QFI_ARG_ABSENT;
+    const qfi_ref a = qfi_arg_tensor(l, batch ? "batch1" : "mat1");
+    const qfi_ref b = qfi_arg_tensor(l, batch ? "batch2" : "mat2");
+    const qfi_ref self = qfi_arg_tensor(l, "self");
+    const qf_dtype dtype = qfi_type_of(l, a).dtype, work = work_dtype(dtype);
+
+    check_same(l, a, b);
+    check_same(l, a, self);
+    qfi_ref x = scaled(l, product(l, qfi_cast(l, a, work), qfi_cast(l, b, work)), "alpha");
+    const qf_type type = qfi_type_of(l, x);
+    if (qfi_number_double(qfi_arg_number(l, "beta")) != 0.0) {
+        const qfi_ref bias = scaled(l, qfi_cast(l, self, work), "beta");
+        x = qfi_emit2(l, QF_OP_add, x, qfi_expand_like(l, bias, type));
+    }
+    qfi_result(l, qfi_cast(l, x, dtype));
+}
+
+void qfi_build_linear(qfi_lowering *l)
+{
+    const qfi_ref input = qfi_arg_tensor(l, "input"), weight = qfi_arg_tensor(l, "weight");
+    const qf_dtype dtype = qfi_type_of(l, input).dtype;
+    const bool vector = qfi_type_of(l, weight).rank == 1;
+    const qfi_ref w = vector ? weight : qfi_transpose(l, weight, 0, 1);
+
+    check_same(l, input, weight);
+    if (!qfi_arg_has(l, "bias")) {
+        qfi_result(l, product(l, input, w));
+        return;
+    }
+    const qfi_ref bias = qfi_arg_tensor(l, "bias");
+    const qf_dtype work = work_dtype(dtype);
+    check_same(l, input, bias);
+    const qfi_ref x = product(l, qfi_cast(l, input, work), qfi_cast(l, w, work));
+    qfi_result(l, qfi_cast(l, qfi_emit2(l, QF_OP_add, x, qfi_cast(l, bias, work)), dtype));
+}
