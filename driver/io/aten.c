@@ -1,4 +1,5 @@
-/* The table of torch's operators: look-up, what a row says of a node, and lowering through the row's builder. */
+/* The table of torch's operators: look-up, what a row says of a node, and lowering through the
+ * row's builder. */
 #include "aten_build.h"
 
 #include <string.h>
@@ -6,13 +7,13 @@
 #include "pt2.h"
 
 static const qfi_aten_row rows[] = {
-#define QF_ATEN(name, schema, builder, alias) \
+#define QF_ATEN(name, schema, builder, alias)                                                      \
     { name, schema, qfi_build_##builder, QFI_PURE, QFI_##alias, QF_REASON_none, false },
-#define QF_WRITE(name, schema, builder) \
+#define QF_WRITE(name, schema, builder)                                                            \
     { name, schema, qfi_build_##builder, QFI_WRITE, QFI_ALIAS, QF_REASON_none, false },
-#define QF_ASSERT(name, schema, builder) \
+#define QF_ASSERT(name, schema, builder)                                                           \
     { name, schema, qfi_build_##builder, QFI_ASSERT, QFI_FRESH, QF_REASON_none, false },
-#define QF_DEQUANTIZE(name, schema, builder) \
+#define QF_DEQUANTIZE(name, schema, builder)                                                       \
     { name, schema, qfi_build_##builder, QFI_PURE, QFI_FRESH, QF_REASON_none, true },
 #define QF_REGION(name) { name, NULL, NULL, QFI_REGION, QFI_FRESH, QF_REASON_none, false },
 #define QF_KEEP(name, reason) { name, NULL, NULL, QFI_KEEP, QFI_FRESH, QF_REASON_##reason, false },
@@ -79,7 +80,8 @@ qf_status qfi_aten_lower(const qf_graph *graph, qfi_id node, qfi_env *env, qf_di
     qfi_lowering l = { .graph = graph, .node = node, .env = env, .diag = diag, .row = row };
 
     if (!row || !row->build)
-        return qfi_env_keep(env, row && row->reason ? (qf_reason)row->reason : QF_REASON_unknown_op, "");
+        return qfi_env_keep(env, row && row->reason ? (qf_reason)row->reason : QF_REASON_unknown_op,
+                            "%.*s", QFI_STR(graph->node[node].op));
     qfi_args_parse(&l, qfi_pt2_node_text(graph, node));
     if (qfi_lowering_ok(&l))
         row->build(&l);

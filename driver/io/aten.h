@@ -1,4 +1,5 @@
-/* What the operators of torch.export graphs mean: one row each in aten_ops.def, found by name, lowered to internal calls. */
+/* What the operators of torch.export graphs mean: one row each in aten_ops.def, found by name,
+ * lowered to internal calls. */
 #ifndef QFI_ATEN_H
 #define QFI_ATEN_H
 
@@ -6,19 +7,22 @@
 
 typedef struct qfi_aten_row qfi_aten_row;
 
-/* Row of an operator, named as in the file without "torch.ops.": "aten.add.Tensor", "_operator.mul", "torch.sym_max",
- * "higher_order.wrap_with_autocast". NULL if there is none. */
+/* Row of an operator, named as in the file without "torch.ops.": "aten.add.Tensor",
+ * "_operator.mul", "torch.sym_max", "higher_order.wrap_with_autocast". NULL if there is none. */
 const qfi_aten_row *qfi_aten_find(qf_str target);
 
-/* Fills what the operator alone says of a node: op, row, effect, alias, reason, dequantize. row NULL: an unknown operator. */
+/* Fills what the operator alone says of a node: op, row, effect, alias, reason, dequantize. row
+ * NULL: an unknown operator. */
 void qfi_aten_describe(const qfi_aten_row *row, qf_str target, qfi_node *node);
 
-/* For nodes described as REGION: makes them KEEP (control_flow) unless the JSON object `text` of the node says that its body
- * runs as if it stood outside (autocast switched off, or a mere change of the gradient mode). */
+/* For nodes described as REGION: makes them KEEP (control_flow) unless the JSON object `text` of
+ * the node says that its body runs as if it stood outside (autocast switched off, or a mere change
+ * of the gradient mode). */
 void qfi_aten_describe_region(qf_str text, qfi_node *node);
 
-/* qf_graph.lower of graphs whose operators these are: parses the node's JSON arguments against the schema of its row and
- * appends the calls that they mean. */
-QF_NODISCARD qf_status qfi_aten_lower(const qf_graph *graph, qfi_id node, qfi_env *env, qf_diag *diag);
+/* qf_graph.lower of graphs whose operators these are: parses the node's JSON arguments against the
+ * schema of its row and appends the calls that they mean. */
+QF_NODISCARD qf_status qfi_aten_lower(const qf_graph *graph, qfi_id node, qfi_env *env,
+                                      qf_diag *diag);
 
 #endif

@@ -1,9 +1,11 @@
-/* Builders of arithmetic on two operands. torch's rules of promotion and of the precision of scalars stand here. */
+/* Builders of arithmetic on two operands. torch's rules of promotion and of the precision of
+ * scalars stand here. */
 #include "aten_build.h"
 
 /* ---- add, sub, rsub ---- */
 
-/* Whether torch takes alpha for this dtype: no fraction for integers, nothing but 1 for booleans. */
+/* Whether torch takes alpha for this dtype: no fraction for integers, nothing but 1 for booleans.
+ */
 static void check_alpha(qfi_lowering *l, qfi_number alpha, qf_dtype dtype)
 {
     const qf_dtype_class kind = qfi_class(dtype);
@@ -14,9 +16,10 @@ static void check_alpha(qfi_lowering *l, qfi_number alpha, qf_dtype dtype)
         qfi_refuse(l, QF_REASON_unsupported_argument, "alpha for booleans");
 }
 
-/* a + alpha * b. Both operands are first rounded to the common dtype. Floats: one fused step; alpha is rounded too. */
-static qfi_ref add_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_operand *b, qfi_number alpha,
-                          qf_dtype dtype)
+/* a + alpha * b. Both operands are first rounded to the common dtype. Floats: one fused step; alpha
+ * is rounded too. */
+static qfi_ref add_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_operand *b,
+                          qfi_number alpha, qf_dtype dtype)
 {
     const qfi_ref x = qfi_operand_as(l, a, dtype), y = qfi_operand_as(l, b, dtype);
 
@@ -32,7 +35,8 @@ static qfi_ref add_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_opera
 }
 
 /* a - alpha * b */
-static qfi_ref sub_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_operand *b, qfi_number alpha)
+static qfi_ref sub_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_operand *b,
+                          qfi_number alpha)
 {
     const qf_dtype dtype = qfi_result_dtype(l, (const qfi_operand[]){ *a, *b }, 2);
 
@@ -69,7 +73,8 @@ void qfi_build_rsub(qfi_lowering *l)
 
 /* ---- mul, div ---- */
 
-/* An operand in f32 for arithmetic in a half type: scalars keep their own value, tensors are rounded to the type first. */
+/* An operand in f32 for arithmetic in a half type: scalars keep their own value, tensors are
+ * rounded to the type first. */
 static qfi_ref widen(qfi_lowering *l, const qfi_operand *x, qf_dtype half)
 {
     if (qfi_operand_single(l, x))
@@ -101,21 +106,24 @@ void qfi_build_div(qfi_lowering *l)
     qfi_result(l, scale(l, QF_OP_div, x, qfi_class(dtype) == QF_CLASS_FLOAT ? dtype : QF_DT_f32));
 }
 
-/* Floor of a quotient as torch has it: exact for the operands, unlike the floor of the rounded quotient (1 / 0.1 is 9). */
+/* Floor of a quotient as torch has it: exact for the operands, unlike the floor of the rounded
+ * quotient (1 / 0.1 is 9). */
 static qfi_ref floor_quotient(qfi_lowering *l, qfi_ref a, qfi_ref b)
 {
     const qf_dtype dtype = qfi_type_of(l, a).dtype;
     const qfi_ref zero = qfi_scalar(l, dtype, 0), one = qfi_scalar(l, dtype, 1);
     const qfi_ref plain = qfi_emit2(l, QF_OP_div, a, b), rest = qfi_emit2(l, QF_OP_fmod, a, b);
     const qfi_ref whole = qfi_emit2(l, QF_OP_div, qfi_emit2(l, QF_OP_sub, a, rest), b);
-    const qfi_ref signs = qfi_emit2(l, QF_OP_ne, qfi_emit2(l, QF_OP_lt, b, zero),
-                                    qfi_emit2(l, QF_OP_lt, rest, zero));
+    const qfi_ref signs =
+        qfi_emit2(l, QF_OP_ne, qfi_emit2(l, QF_OP_lt, b, zero), qfi_emit2(l, QF_OP_lt, rest, zero));
     const qfi_ref below = qfi_emit2(l, QF_OP_bit_and, qfi_emit2(l, QF_OP_ne, rest, zero), signs);
-    const qfi_ref down = qfi_emit3(l, QF_OP_where, below, qfi_emit2(l, QF_OP_sub, whole, one), whole);
+    const qfi_ref down =
+        qfi_emit3(l, QF_OP_where, below, qfi_emit2(l, QF_OP_sub, whole, one), whole);
     const qfi_ref floor = qfi_emit1(l, QF_OP_floor, NULL, down);
-    const qfi_ref over = qfi_emit2(l, QF_OP_gt, qfi_emit2(l, QF_OP_sub, down, floor),
-                                   qfi_scalar(l, dtype, 0.5));
-    const qfi_ref near = qfi_emit3(l, QF_OP_where, over, qfi_emit2(l, QF_OP_add, floor, one), floor);
+    const qfi_ref over =
+        qfi_emit2(l, QF_OP_gt, qfi_emit2(l, QF_OP_sub, down, floor), qfi_scalar(l, dtype, 0.5));
+    const qfi_ref near =
+        qfi_emit3(l, QF_OP_where, over, qfi_emit2(l, QF_OP_add, floor, one), floor);
     /* A quotient of 0 takes the sign of the true one. */
     const qfi_ref nonzero = qfi_emit3(l, QF_OP_where, qfi_emit2(l, QF_OP_ne, down, zero), near,
                                       qfi_emit2(l, QF_OP_mul, plain, zero));
@@ -155,7 +163,10 @@ void qfi_build_div_mode(qfi_lowering *l)
         qfi_refuse(l, QF_REASON_unsupported_argument, "argument rounding_mode");
 }
 
-void qfi_build_floor_divide(qfi_lowering *l) { divide_rounded(l, true); }
+void qfi_build_floor_divide(qfi_lowering *l)
+{
+    divide_rounded(l, true);
+}
 
 /* ---- the operators that have no rule of their own ---- */
 
@@ -164,11 +175,18 @@ static void build_promoted(qfi_lowering *l, qf_op op)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
-    qfi_result(l, qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(l,
+               qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
 }
 
-void qfi_build_remainder(qfi_lowering *l) { build_promoted(l, QF_OP_remainder); }
-void qfi_build_fmod(qfi_lowering *l) { build_promoted(l, QF_OP_fmod); }
+void qfi_build_remainder(qfi_lowering *l)
+{
+    build_promoted(l, QF_OP_remainder);
+}
+void qfi_build_fmod(qfi_lowering *l)
+{
+    build_promoted(l, QF_OP_fmod);
+}
 
 /* The smaller or larger of two; booleans are ordered too. */
 static qfi_ref extreme(qfi_lowering *l, bool largest, qfi_ref a, qfi_ref b)
@@ -183,11 +201,18 @@ static void build_extreme(qfi_lowering *l, bool largest)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
-    qfi_result(l, extreme(l, largest, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(
+        l, extreme(l, largest, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
 }
 
-void qfi_build_minimum(qfi_lowering *l) { build_extreme(l, false); }
-void qfi_build_maximum(qfi_lowering *l) { build_extreme(l, true); }
+void qfi_build_minimum(qfi_lowering *l)
+{
+    build_extreme(l, false);
+}
+void qfi_build_maximum(qfi_lowering *l)
+{
+    build_extreme(l, true);
+}
 
 void qfi_build_clamp(qfi_lowering *l)
 {
@@ -205,7 +230,8 @@ void qfi_build_clamp(qfi_lowering *l)
     qfi_ref ref = qfi_operand_as(l, &x[0], dtype);
     for (uint32_t i = 1; i < n; i++) {
         if (x[i].is_number && !qfi_number_fits(x[i].number, dtype, true))
-            qfi_refuse(l, QF_REASON_undefined, "a bound does not fit %s", qf_dtype_get(dtype)->name);
+            qfi_refuse(l, QF_REASON_undefined, "a bound does not fit %s",
+                       qf_dtype_get(dtype)->name);
         ref = extreme(l, largest[i], ref, qfi_operand_as(l, &x[i], dtype));
     }
     qfi_result(l, ref);

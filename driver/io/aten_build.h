@@ -1,7 +1,9 @@
-/* Between the files of the torch operator table: a node being lowered, its parsed arguments, and how builders append calls.
+/* Between the files of the torch operator table: a node being lowered, its parsed arguments, and
+ * how builders append calls.
  *
- * Builders return nothing. Failures stick to the lowering: a reason (the node is kept) or a status (the file is broken);
- * from then on calls append nothing and give QFI_NONE, types read as a scalar, so builders run to their end unharmed. */
+ * Builders return nothing. Failures stick to the lowering: a reason (the node is kept) or a status
+ * (the file is broken); from then on calls append nothing and give QFI_NONE, types read as a
+ * scalar, so builders run to their end unharmed. */
 #ifndef QFI_ATEN_BUILD_H
 #define QFI_ATEN_BUILD_H
 
@@ -30,7 +32,8 @@ typedef struct qfi_number {
     uint8_t kind; /* qfi_number_kind */
 } qfi_number;
 
-/* One argument. value: TENSOR.  values: TENSORS, QFI_NONE for absent ones.  number, numbers, dtype, text: as the kind says. */
+/* One argument. value: TENSOR.  values: TENSORS, QFI_NONE for absent ones.  number, numbers, dtype,
+ * text: as the kind says. */
 typedef struct qfi_arg {
     qf_str name;
     uint8_t kind; /* qfi_arg_kind */
@@ -56,7 +59,8 @@ typedef struct qfi_lowering {
 
 typedef void qfi_aten_builder(qfi_lowering *l);
 
-/* One row of aten_ops.def. schema: arguments in the words of torch's schema, NULL for operators that are never lowered. */
+/* One row of aten_ops.def. schema: arguments in the words of torch's schema, NULL for operators
+ * that are never lowered. */
 struct qfi_aten_row {
     const char *name, *schema;
     qfi_aten_builder *build;
@@ -65,19 +69,22 @@ struct qfi_aten_row {
     bool dequantize;
 };
 
-/* ---- aten_args.c: arguments ---- */
+/* ---- aten_json.c, aten_args.c: arguments ---- */
 
+/* Fills l->arg from the schema alone. */
+void qfi_args_defaults(qfi_lowering *l);
 /* Fills l->arg from the schema's defaults and the node's JSON object. */
 void qfi_args_parse(qfi_lowering *l, qf_str text);
-/* The boolean that a node's JSON object gives as argument number `index`; false if it gives none there. */
+/* The boolean that a node's JSON object gives as argument number `index`; false if it gives none
+ * there. */
 bool qfi_args_bool_at(qf_str text, uint32_t index, bool *out);
 
 /* Whether nothing has gone wrong so far; keeps the node for a reason. */
 bool qfi_lowering_ok(const qfi_lowering *l);
 void qfi_refuse(qfi_lowering *l, qf_reason reason, const char *format, ...) QF_PRINTF(3, 4);
 
-/* Arguments by name. `has`: given and not None. A wrong kind refuses the node. `ints` takes one integer as a list of one,
- * gives their count, and refuses more than `max`. */
+/* Arguments by name. `has`: given and not None. A wrong kind refuses the node. `ints` takes one
+ * integer as a list of one, gives their count, and refuses more than `max`. */
 const qfi_arg *qfi_arg_get(qfi_lowering *l, const char *name);
 bool qfi_arg_has(qfi_lowering *l, const char *name);
 qfi_ref qfi_arg_tensor(qfi_lowering *l, const char *name);
@@ -98,7 +105,8 @@ qfi_ref qfi_emit1(qfi_lowering *l, qf_op op, const qf_attrs *attrs, qfi_ref x);
 qfi_ref qfi_emit2(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b);
 qfi_ref qfi_emit3(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b, qfi_ref c);
 
-/* The node's result `slot`; the result of an operator with one, which for WRITE is the new contents of operand 0. */
+/* The node's result `slot`; the result of an operator with one, which for WRITE is the new contents
+ * of operand 0. */
 void qfi_give(qfi_lowering *l, uint32_t slot, qfi_ref ref);
 void qfi_result(qfi_lowering *l, qfi_ref ref);
 
@@ -107,7 +115,8 @@ uint8_t qfi_dim(qfi_lowering *l, int64_t dim, int rank);
 /* dims as a set of bits. Repeated ones refuse. */
 uint32_t qfi_dim_set(qfi_lowering *l, const int64_t *dim, uint32_t n, int rank);
 
-/* Shapes; nothing is appended where nothing changes. expand takes sizes of the whole result, -1 keeps.  flatten: to one dim. */
+/* Shapes; nothing is appended where nothing changes. expand takes sizes of the whole result, -1
+ * keeps.  flatten: to one dim. */
 qfi_ref qfi_reshape(qfi_lowering *l, qfi_ref x, uint32_t rank, const int64_t *dim);
 qfi_ref qfi_expand(qfi_lowering *l, qfi_ref x, uint32_t rank, const int64_t *dim);
 qfi_ref qfi_expand_like(qfi_lowering *l, qfi_ref x, qf_type type);
@@ -118,7 +127,8 @@ qfi_ref qfi_unsqueeze(qfi_lowering *l, qfi_ref x, uint8_t dim);
 qfi_ref qfi_squeeze(qfi_lowering *l, qfi_ref x, uint8_t dim);
 qfi_ref qfi_slice(qfi_lowering *l, qfi_ref x, uint8_t dim, int64_t start, int64_t n);
 qfi_ref qfi_cat(qfi_lowering *l, const qfi_ref *x, uint32_t n, uint8_t dim);
-/* Attributes of slice (false: it takes everything) and select from dim, start, end, step or dim, index of the node. */
+/* Attributes of slice (false: it takes everything) and select from dim, start, end, step or dim,
+ * index of the node. */
 bool qfi_slice_attrs(qfi_lowering *l, qf_type type, qf_attrs *out);
 qf_attrs qfi_select_attrs(qfi_lowering *l, qf_type type);
 
@@ -144,7 +154,8 @@ qfi_operand qfi_arg_operand(qfi_lowering *l, const char *name);
 qfi_ref qfi_operand_as(qfi_lowering *l, const qfi_operand *x, qf_dtype dtype);
 /* One element, as torch's kernels tell scalars from tensors. */
 bool qfi_operand_single(const qfi_lowering *l, const qfi_operand *x);
-/* A constant of a type. `fits`: whether torch converts the number without raising; strict: as masked_fill and clamp do it. */
+/* A constant of a type. `fits`: whether torch converts the number without raising; strict: as
+ * masked_fill and clamp do it. */
 qfi_ref qfi_full(qfi_lowering *l, qf_type type, qfi_number number);
 qfi_ref qfi_scalar(qfi_lowering *l, qf_dtype dtype, double value);
 qfi_ref qfi_full_int(qfi_lowering *l, qf_dtype dtype, int64_t value);

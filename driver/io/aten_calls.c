@@ -45,7 +45,8 @@ void qfi_give(qfi_lowering *l, uint32_t slot, qfi_ref ref)
         l->env->out[slot] = ref;
 }
 
-/* In-place operators convert their result to the dtype of the tensor that they write, but never to a lower class. */
+/* In-place operators convert their result to the dtype of the tensor that they write, but never to
+ * a lower class. */
 static void write_operand(qfi_lowering *l, qfi_ref ref)
 {
     const qf_type self = qfi_type_of(l, qfi_arg_tensor(l, "self")), type = qfi_type_of(l, ref);
@@ -72,7 +73,8 @@ uint8_t qfi_dim(qfi_lowering *l, int64_t dim, int rank)
     const int64_t n = rank > 0 ? rank : 1;
 
     if (dim < -n || dim >= n) {
-        qfi_refuse(l, QF_REASON_undefined, "dimension %lld of a tensor of rank %d", (long long)dim, rank);
+        qfi_refuse(l, QF_REASON_undefined, "dimension %lld of a tensor of rank %d", (long long)dim,
+                   rank);
         return 0;
     }
     return (uint8_t)(dim < 0 ? dim + n : dim);
@@ -221,12 +223,13 @@ bool qfi_slice_attrs(qfi_lowering *l, qf_type type, qf_attrs *out)
     const int64_t span = end > start ? end - start : 0;
 
     if (!type.rank || step < 1) {
-        qfi_refuse(l, QF_REASON_undefined, "slice with step %lld of a tensor of rank %d", (long long)step,
-                   type.rank);
+        qfi_refuse(l, QF_REASON_undefined, "slice with step %lld of a tensor of rank %d",
+                   (long long)step, type.rank);
         return false;
     }
-    *out = (qf_attrs){ .slice = { .dim = dim, .start = start, .step = step,
-                                  .n = span / step + (span % step != 0) } };
+    *out = (qf_attrs){
+        .slice = { .dim = dim, .start = start, .step = step, .n = span / step + (span % step != 0) }
+    };
     return out->slice.n != size;
 }
 
@@ -236,6 +239,9 @@ qf_attrs qfi_select_attrs(qfi_lowering *l, qf_type type)
     const int64_t index = qfi_arg_int(l, "index"), size = type.rank ? type.dim[dim] : 0;
 
     if (index < -size || index >= size)
-        qfi_refuse(l, QF_REASON_undefined, "index %lld of %lld elements", (long long)index, (long long)size);
-    return (qf_attrs){ .slice = { .dim = dim, .start = index < 0 ? index + size : index, .step = 1, .n = 1 } };
+        qfi_refuse(l, QF_REASON_undefined, "index %lld of %lld elements", (long long)index,
+                   (long long)size);
+    return (qf_attrs){
+        .slice = { .dim = dim, .start = index < 0 ? index + size : index, .step = 1, .n = 1 }
+    };
 }

@@ -8,15 +8,34 @@ static void build_compare(qfi_lowering *l, qf_op op)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
-    qfi_result(l, qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(l,
+               qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
 }
 
-void qfi_build_eq(qfi_lowering *l) { build_compare(l, QF_OP_eq); }
-void qfi_build_ne(qfi_lowering *l) { build_compare(l, QF_OP_ne); }
-void qfi_build_lt(qfi_lowering *l) { build_compare(l, QF_OP_lt); }
-void qfi_build_le(qfi_lowering *l) { build_compare(l, QF_OP_le); }
-void qfi_build_gt(qfi_lowering *l) { build_compare(l, QF_OP_gt); }
-void qfi_build_ge(qfi_lowering *l) { build_compare(l, QF_OP_ge); }
+void qfi_build_eq(qfi_lowering *l)
+{
+    build_compare(l, QF_OP_eq);
+}
+void qfi_build_ne(qfi_lowering *l)
+{
+    build_compare(l, QF_OP_ne);
+}
+void qfi_build_lt(qfi_lowering *l)
+{
+    build_compare(l, QF_OP_lt);
+}
+void qfi_build_le(qfi_lowering *l)
+{
+    build_compare(l, QF_OP_le);
+}
+void qfi_build_gt(qfi_lowering *l)
+{
+    build_compare(l, QF_OP_gt);
+}
+void qfi_build_ge(qfi_lowering *l)
+{
+    build_compare(l, QF_OP_ge);
+}
 
 /* ---- logic ---- */
 
@@ -28,9 +47,18 @@ static void build_logical(qfi_lowering *l, qf_op op)
     qfi_result(l, qfi_emit2(l, op, a, b));
 }
 
-void qfi_build_logical_and(qfi_lowering *l) { build_logical(l, QF_OP_bit_and); }
-void qfi_build_logical_or(qfi_lowering *l) { build_logical(l, QF_OP_bit_or); }
-void qfi_build_logical_xor(qfi_lowering *l) { build_logical(l, QF_OP_bit_xor); }
+void qfi_build_logical_and(qfi_lowering *l)
+{
+    build_logical(l, QF_OP_bit_and);
+}
+void qfi_build_logical_or(qfi_lowering *l)
+{
+    build_logical(l, QF_OP_bit_or);
+}
+void qfi_build_logical_xor(qfi_lowering *l)
+{
+    build_logical(l, QF_OP_bit_xor);
+}
 
 void qfi_build_logical_not(qfi_lowering *l)
 {
@@ -45,14 +73,30 @@ static void build_bits(qfi_lowering *l, qf_op op)
 
     if (qfi_class(dtype) == QF_CLASS_FLOAT)
         qfi_refuse(l, QF_REASON_undefined, "bits of floats");
-    qfi_result(l, qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(l,
+               qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
 }
 
-void qfi_build_bit_and(qfi_lowering *l) { build_bits(l, QF_OP_bit_and); }
-void qfi_build_bit_or(qfi_lowering *l) { build_bits(l, QF_OP_bit_or); }
-void qfi_build_bit_xor(qfi_lowering *l) { build_bits(l, QF_OP_bit_xor); }
-void qfi_build_shl(qfi_lowering *l) { build_bits(l, QF_OP_shl); }
-void qfi_build_shr(qfi_lowering *l) { build_bits(l, QF_OP_shr); }
+void qfi_build_bit_and(qfi_lowering *l)
+{
+    build_bits(l, QF_OP_bit_and);
+}
+void qfi_build_bit_or(qfi_lowering *l)
+{
+    build_bits(l, QF_OP_bit_or);
+}
+void qfi_build_bit_xor(qfi_lowering *l)
+{
+    build_bits(l, QF_OP_bit_xor);
+}
+void qfi_build_shl(qfi_lowering *l)
+{
+    build_bits(l, QF_OP_shl);
+}
+void qfi_build_shr(qfi_lowering *l)
+{
+    build_bits(l, QF_OP_shr);
+}
 
 void qfi_build_bit_not(qfi_lowering *l)
 {

@@ -1,4 +1,5 @@
-/* Builders of tensors made from numbers: full, arange, eye and their kin, and conversions of dtype. */
+/* Builders of tensors made from numbers: full, arange, eye and their kin, and conversions of dtype.
+ */
 #include "aten_build.h"
 
 #include <math.h>
@@ -49,11 +50,15 @@ static void build_filled(qfi_lowering *l, qfi_number value, qf_dtype fallback)
 
     type.dtype = qfi_arg_dtype(l, "dtype", fallback);
     if (!qfi_number_fits(value, type.dtype, false))
-        qfi_refuse(l, QF_REASON_undefined, "the value does not fit %s", qf_dtype_get(type.dtype)->name);
+        qfi_refuse(l, QF_REASON_undefined, "the value does not fit %s",
+                   qf_dtype_get(type.dtype)->name);
     qfi_result(l, qfi_full(l, type, value));
 }
 
-static qf_dtype self_dtype(qfi_lowering *l) { return qfi_type_of(l, qfi_arg_tensor(l, "self")).dtype; }
+static qf_dtype self_dtype(qfi_lowering *l)
+{
+    return qfi_type_of(l, qfi_arg_tensor(l, "self")).dtype;
+}
 
 void qfi_build_full(qfi_lowering *l)
 {
@@ -61,11 +66,26 @@ void qfi_build_full(qfi_lowering *l)
     build_filled(l, value, qfi_number_dtype(value));
 }
 
-void qfi_build_full_like(qfi_lowering *l) { build_filled(l, qfi_arg_number(l, "fill_value"), self_dtype(l)); }
-void qfi_build_zeros(qfi_lowering *l) { build_filled(l, zero_number, QF_DT_f32); }
-void qfi_build_ones(qfi_lowering *l) { build_filled(l, one_number, QF_DT_f32); }
-void qfi_build_zeros_like(qfi_lowering *l) { build_filled(l, zero_number, self_dtype(l)); }
-void qfi_build_ones_like(qfi_lowering *l) { build_filled(l, one_number, self_dtype(l)); }
+void qfi_build_full_like(qfi_lowering *l)
+{
+    build_filled(l, qfi_arg_number(l, "fill_value"), self_dtype(l));
+}
+void qfi_build_zeros(qfi_lowering *l)
+{
+    build_filled(l, zero_number, QF_DT_f32);
+}
+void qfi_build_ones(qfi_lowering *l)
+{
+    build_filled(l, one_number, QF_DT_f32);
+}
+void qfi_build_zeros_like(qfi_lowering *l)
+{
+    build_filled(l, zero_number, self_dtype(l));
+}
+void qfi_build_ones_like(qfi_lowering *l)
+{
+    build_filled(l, one_number, self_dtype(l));
+}
 
 void qfi_build_scalar_tensor(qfi_lowering *l)
 {
@@ -84,11 +104,13 @@ void qfi_build_fill(qfi_lowering *l)
     const qfi_operand value = qfi_arg_operand(l, "value");
 
     if (value.is_number && !qfi_number_fits(value.number, type.dtype, false))
-        qfi_refuse(l, QF_REASON_undefined, "the value does not fit %s", qf_dtype_get(type.dtype)->name);
+        qfi_refuse(l, QF_REASON_undefined, "the value does not fit %s",
+                   qf_dtype_get(type.dtype)->name);
     if (!value.is_number && qfi_type_of(l, value.ref).rank)
         qfi_refuse(l, QF_REASON_undefined, "a value that is no scalar");
-    qfi_result(l, value.is_number ? qfi_full(l, type, value.number)
-                                  : qfi_expand_like(l, qfi_operand_as(l, &value, type.dtype), type));
+    qfi_result(l, value.is_number
+                      ? qfi_full(l, type, value.number)
+                      : qfi_expand_like(l, qfi_operand_as(l, &value, type.dtype), type));
 }
 
 void qfi_build_zero(qfi_lowering *l)
@@ -106,7 +128,10 @@ void qfi_build_copy(qfi_lowering *l)
 
 /* ---- arange ---- */
 
-static bool is_integral(double v) { return v == trunc(v) && fabs(v) < 0x1p53; }
+static bool is_integral(double v)
+{
+    return v == trunc(v) && fabs(v) < 0x1p53;
+}
 
 /* Count of start, start + step … before end; refuses what torch refuses. */
 static int64_t arange_count(qfi_lowering *l, double start, double end, double step)
@@ -138,12 +163,12 @@ void qfi_build_arange(qfi_lowering *l)
         qfi_refuse(l, QF_REASON_undefined, "arange of booleans");
     qf_attrs attrs = { .arange = { .type = { .dtype = dtype, .rank = 1 } } };
     attrs.arange.type.dim[0] = arange_count(l, v[0], v[1], v[2]);
-    if (qfi_class(dtype) == QF_CLASS_FLOAT) {
-        attrs.arange.start.f = v[0];
-        attrs.arange.step.f = v[2];
-    } else if (is_integral(v[0]) && is_integral(v[2])) {
+    if (is_integral(v[0]) && is_integral(v[2])) {
         attrs.arange.start = (qf_scalar){ .is_int = true, .i = (int64_t)v[0] };
         attrs.arange.step = (qf_scalar){ .is_int = true, .i = (int64_t)v[2] };
+    } else if (qfi_class(dtype) == QF_CLASS_FLOAT) {
+        attrs.arange.start.f = v[0];
+        attrs.arange.step.f = v[2];
     } else {
         qfi_refuse(l, QF_REASON_unsupported_argument, "arange beyond 2^53");
     }
@@ -172,7 +197,10 @@ void qfi_build_eye(qfi_lowering *l)
 {
     const int64_t n = qfi_arg_int(l, "n");
     const int64_t m = qfi_arg_get(l, "m")->kind != QFI_ARG_ABSENT ? qfi_arg_int(l, "m") : n;
-    const qf_type type = { .dtype = qfi_arg_dtype(l, "dtype", QF_DT_f32), .rank = 2, .dim = { n, m } };
+    const qf_type type = { .dtype = qfi_arg_dtype(l, "dtype", QF_DT_f32),
+                           .rank = 2,
+                           .dim = { n, m } };
 
-    qfi_result(l, triangle(l, QF_OP_triu, triangle(l, QF_OP_tril, qfi_full(l, type, one_number), 0), 0));
+    qfi_result(
+        l, triangle(l, QF_OP_triu, triangle(l, QF_OP_tril, qfi_full(l, type, one_number), 0), 0));
 }

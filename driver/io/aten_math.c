@@ -14,16 +14,46 @@ static void build_float(qfi_lowering *l, qf_op op)
     qfi_result(l, qfi_emit1(l, op, NULL, as_float(l, qfi_arg_tensor(l, "self"))));
 }
 
-void qfi_build_reciprocal(qfi_lowering *l) { build_float(l, QF_OP_reciprocal); }
-void qfi_build_sqrt(qfi_lowering *l) { build_float(l, QF_OP_sqrt); }
-void qfi_build_rsqrt(qfi_lowering *l) { build_float(l, QF_OP_rsqrt); }
-void qfi_build_sin(qfi_lowering *l) { build_float(l, QF_OP_sin); }
-void qfi_build_cos(qfi_lowering *l) { build_float(l, QF_OP_cos); }
-void qfi_build_exp(qfi_lowering *l) { build_float(l, QF_OP_exp); }
-void qfi_build_log(qfi_lowering *l) { build_float(l, QF_OP_log); }
-void qfi_build_tanh(qfi_lowering *l) { build_float(l, QF_OP_tanh); }
-void qfi_build_erf(qfi_lowering *l) { build_float(l, QF_OP_erf); }
-void qfi_build_sigmoid(qfi_lowering *l) { build_float(l, QF_OP_sigmoid); }
+void qfi_build_reciprocal(qfi_lowering *l)
+{
+    build_float(l, QF_OP_reciprocal);
+}
+void qfi_build_sqrt(qfi_lowering *l)
+{
+    build_float(l, QF_OP_sqrt);
+}
+void qfi_build_rsqrt(qfi_lowering *l)
+{
+    build_float(l, QF_OP_rsqrt);
+}
+void qfi_build_sin(qfi_lowering *l)
+{
+    build_float(l, QF_OP_sin);
+}
+void qfi_build_cos(qfi_lowering *l)
+{
+    build_float(l, QF_OP_cos);
+}
+void qfi_build_exp(qfi_lowering *l)
+{
+    build_float(l, QF_OP_exp);
+}
+void qfi_build_log(qfi_lowering *l)
+{
+    build_float(l, QF_OP_log);
+}
+void qfi_build_tanh(qfi_lowering *l)
+{
+    build_float(l, QF_OP_tanh);
+}
+void qfi_build_erf(qfi_lowering *l)
+{
+    build_float(l, QF_OP_erf);
+}
+void qfi_build_sigmoid(qfi_lowering *l)
+{
+    build_float(l, QF_OP_sigmoid);
+}
 
 /* Rounding leaves integers as they are. */
 static void build_rounding(qfi_lowering *l, qf_op op)
@@ -34,10 +64,22 @@ static void build_rounding(qfi_lowering *l, qf_op op)
     qfi_result(l, kind == QF_CLASS_FLOAT ? qfi_emit1(l, op, NULL, x) : x);
 }
 
-void qfi_build_floor(qfi_lowering *l) { build_rounding(l, QF_OP_floor); }
-void qfi_build_ceil(qfi_lowering *l) { build_rounding(l, QF_OP_ceil); }
-void qfi_build_trunc(qfi_lowering *l) { build_rounding(l, QF_OP_trunc); }
-void qfi_build_round(qfi_lowering *l) { build_rounding(l, QF_OP_round); }
+void qfi_build_floor(qfi_lowering *l)
+{
+    build_rounding(l, QF_OP_floor);
+}
+void qfi_build_ceil(qfi_lowering *l)
+{
+    build_rounding(l, QF_OP_ceil);
+}
+void qfi_build_trunc(qfi_lowering *l)
+{
+    build_rounding(l, QF_OP_trunc);
+}
+void qfi_build_round(qfi_lowering *l)
+{
+    build_rounding(l, QF_OP_round);
+}
 
 static void build_plain(qfi_lowering *l, qf_op op)
 {
@@ -48,9 +90,18 @@ static void build_plain(qfi_lowering *l, qf_op op)
     qfi_result(l, qfi_emit1(l, op, NULL, x));
 }
 
-void qfi_build_abs(qfi_lowering *l) { build_plain(l, QF_OP_abs); }
-void qfi_build_neg(qfi_lowering *l) { build_plain(l, QF_OP_neg); }
-void qfi_build_sign(qfi_lowering *l) { build_plain(l, QF_OP_sign); }
+void qfi_build_abs(qfi_lowering *l)
+{
+    build_plain(l, QF_OP_abs);
+}
+void qfi_build_neg(qfi_lowering *l)
+{
+    build_plain(l, QF_OP_neg);
+}
+void qfi_build_sign(qfi_lowering *l)
+{
+    build_plain(l, QF_OP_sign);
+}
 
 /* ---- powers ---- */
 
@@ -70,10 +121,22 @@ static qfi_ref integer_power(qfi_lowering *l, qfi_ref x, uint64_t exponent)
     return result;
 }
 
-static qfi_ref power_square(qfi_lowering *l, qfi_ref x) { return qfi_emit2(l, QF_OP_mul, x, x); }
-static qfi_ref power_root(qfi_lowering *l, qfi_ref x) { return qfi_emit1(l, QF_OP_sqrt, NULL, x); }
-static qfi_ref power_inverse(qfi_lowering *l, qfi_ref x) { return qfi_emit1(l, QF_OP_reciprocal, NULL, x); }
-static qfi_ref power_inverse_root(qfi_lowering *l, qfi_ref x) { return qfi_emit1(l, QF_OP_rsqrt, NULL, x); }
+static qfi_ref power_square(qfi_lowering *l, qfi_ref x)
+{
+    return qfi_emit2(l, QF_OP_mul, x, x);
+}
+static qfi_ref power_root(qfi_lowering *l, qfi_ref x)
+{
+    return qfi_emit1(l, QF_OP_sqrt, NULL, x);
+}
+static qfi_ref power_inverse(qfi_lowering *l, qfi_ref x)
+{
+    return qfi_emit1(l, QF_OP_reciprocal, NULL, x);
+}
+static qfi_ref power_inverse_root(qfi_lowering *l, qfi_ref x)
+{
+    return qfi_emit1(l, QF_OP_rsqrt, NULL, x);
+}
 
 static qfi_ref power_cube(qfi_lowering *l, qfi_ref x)
 {
@@ -113,7 +176,8 @@ static qfi_ref float_power(qfi_lowering *l, qfi_ref x, qfi_number exponent, qf_d
 static void power(qfi_lowering *l, qfi_number exponent)
 {
     const qfi_operand self = qfi_arg_operand(l, "self");
-    const qfi_operand both[2] = { self, { .is_number = true, .number = exponent, .ref = QFI_NONE } };
+    const qfi_operand both[2] = { self,
+                                  { .is_number = true, .number = exponent, .ref = QFI_NONE } };
     const qf_dtype dtype = qfi_result_dtype(l, both, 2);
     const qfi_ref x = qfi_operand_as(l, &self, dtype);
     const double v = qfi_number_double(exponent);
@@ -121,7 +185,8 @@ static void power(qfi_lowering *l, qfi_number exponent)
 
     ones.dtype = dtype;
     if (v == 0.0)
-        qfi_result(l, qfi_full(l, ones, (qfi_number){ { .is_int = true, .i = 1 }, QFI_NUMBER_INT }));
+        qfi_result(l,
+                   qfi_full(l, ones, (qfi_number){ { .is_int = true, .i = 1 }, QFI_NUMBER_INT }));
     else if (v == 1.0)
         qfi_result(l, x);
     else if (qfi_class(dtype) == QF_CLASS_FLOAT)
@@ -132,7 +197,10 @@ static void power(qfi_lowering *l, qfi_number exponent)
         qfi_result(l, integer_power(l, x, (uint64_t)exponent.v.i));
 }
 
-void qfi_build_pow_scalar(qfi_lowering *l) { power(l, qfi_arg_number(l, "exponent")); }
+void qfi_build_pow_scalar(qfi_lowering *l)
+{
+    power(l, qfi_arg_number(l, "exponent"));
+}
 
 void qfi_build_square(qfi_lowering *l)
 {
@@ -146,5 +214,6 @@ void qfi_build_pow_tensor(qfi_lowering *l)
 
     if (qfi_class(dtype) != QF_CLASS_FLOAT)
         qfi_refuse(l, QF_REASON_unsupported_dtype, "powers of integers by tensors");
-    qfi_result(l, qfi_emit2(l, QF_OP_pow, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(l, qfi_emit2(l, QF_OP_pow, qfi_operand_as(l, &x[0], dtype),
+                            qfi_operand_as(l, &x[1], dtype)));
 }

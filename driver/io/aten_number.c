@@ -1,4 +1,5 @@
-/* Builders of numbers: item, sizes and python arithmetic on them; assertions; dropout, which is the identity in inference. */
+/* Builders of numbers: item, sizes and python arithmetic on them; assertions; dropout, which is the
+ * identity in inference. */
 #include "aten_build.h"
 
 #include <math.h>
@@ -7,22 +8,36 @@
 
 static qfi_ref number_tensor(qfi_lowering *l, qfi_number number)
 {
-    static const qf_dtype dtypes[] = { [QFI_NUMBER_BOOL] = QF_DT_b8, [QFI_NUMBER_INT] = QF_DT_i64,
-                                       [QFI_NUMBER_FLOAT] = QF_DT_f64 };
+    static const qf_dtype dtypes[] = {
+        [QFI_NUMBER_BOOL] = QF_DT_b8, [QFI_NUMBER_INT] = QF_DT_i64, [QFI_NUMBER_FLOAT] = QF_DT_f64
+    };
     return qfi_full(l, (qf_type){ .dtype = dtypes[number.kind] }, number);
 }
 
-static void give_number(qfi_lowering *l, qfi_number number) { qfi_result(l, number_tensor(l, number)); }
+static void give_number(qfi_lowering *l, qfi_number number)
+{
+    qfi_result(l, number_tensor(l, number));
+}
 
-static qfi_number int_number(int64_t v) { return (qfi_number){ { .is_int = true, .i = v }, QFI_NUMBER_INT }; }
-static qfi_number float_number(double v) { return (qfi_number){ { .f = v }, QFI_NUMBER_FLOAT }; }
-static qfi_number bool_number(bool v) { return (qfi_number){ { .is_int = true, .i = v }, QFI_NUMBER_BOOL }; }
+static qfi_number int_number(int64_t v)
+{
+    return (qfi_number){ { .is_int = true, .i = v }, QFI_NUMBER_INT };
+}
+static qfi_number float_number(double v)
+{
+    return (qfi_number){ { .f = v }, QFI_NUMBER_FLOAT };
+}
+static qfi_number bool_number(bool v)
+{
+    return (qfi_number){ { .is_int = true, .i = v }, QFI_NUMBER_BOOL };
+}
 
 void qfi_build_item(qfi_lowering *l)
 {
-    static const qf_dtype dtypes[] = { [QF_CLASS_NONE] = QF_DT_none, [QF_CLASS_BOOL] = QF_DT_b8,
-                                       [QF_CLASS_UINT] = QF_DT_i64,  [QF_CLASS_INT] = QF_DT_i64,
-                                       [QF_CLASS_FLOAT] = QF_DT_f64, [QF_CLASS_COMPLEX] = QF_DT_none };
+    static const qf_dtype dtypes[] = {
+        [QF_CLASS_NONE] = QF_DT_none, [QF_CLASS_BOOL] = QF_DT_b8,   [QF_CLASS_UINT] = QF_DT_i64,
+        [QF_CLASS_INT] = QF_DT_i64,   [QF_CLASS_FLOAT] = QF_DT_f64, [QF_CLASS_COMPLEX] = QF_DT_none
+    };
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const qf_dtype dtype = dtypes[qfi_class(qfi_type_of(l, x).dtype)];
 
@@ -79,9 +94,10 @@ void qfi_build_sym_add(qfi_lowering *l)
 {
     const pair x = operands(l);
     int64_t v = 0;
+    const bool overflow = __builtin_add_overflow(x.i[0], x.i[1], &v);
 
     if (x.ints)
-        give_int(l, __builtin_add_overflow(x.i[0], x.i[1], &v), v);
+        give_int(l, overflow, v);
     else
         give_number(l, float_number(x.f[0] + x.f[1]));
 }
@@ -90,9 +106,10 @@ void qfi_build_sym_sub(qfi_lowering *l)
 {
     const pair x = operands(l);
     int64_t v = 0;
+    const bool overflow = __builtin_sub_overflow(x.i[0], x.i[1], &v);
 
     if (x.ints)
-        give_int(l, __builtin_sub_overflow(x.i[0], x.i[1], &v), v);
+        give_int(l, overflow, v);
     else
         give_number(l, float_number(x.f[0] - x.f[1]));
 }
@@ -101,9 +118,10 @@ void qfi_build_sym_mul(qfi_lowering *l)
 {
     const pair x = operands(l);
     int64_t v = 0;
+    const bool overflow = __builtin_mul_overflow(x.i[0], x.i[1], &v);
 
     if (x.ints)
-        give_int(l, __builtin_mul_overflow(x.i[0], x.i[1], &v), v);
+        give_int(l, overflow, v);
     else
         give_number(l, float_number(x.f[0] * x.f[1]));
 }
@@ -141,7 +159,8 @@ void qfi_build_sym_mod(qfi_lowering *l)
     const pair x = operands(l);
 
     if (divides(l, &x))
-        give_number(l, x.ints ? int_number(int_mod(x.i[0], x.i[1])) : float_number(float_mod(x.f[0], x.f[1])));
+        give_number(l, x.ints ? int_number(int_mod(x.i[0], x.i[1]))
+                              : float_number(float_mod(x.f[0], x.f[1])));
 }
 
 void qfi_build_sym_floordiv(qfi_lowering *l)
@@ -203,12 +222,12 @@ static int order(const pair *x)
     return x->f[0] < x->f[1] ? -1 : x->f[0] > x->f[1] ? 1 : x->f[0] == x->f[1] ? 0 : 2;
 }
 
-#define COMPARE(symbol, condition)               \
-    void symbol(qfi_lowering *l)                 \
-    {                                            \
-        const pair x = operands(l);              \
-        const int o = order(&x);                 \
-        give_number(l, bool_number(condition));  \
+#define COMPARE(symbol, condition)                                                                 \
+    void symbol(qfi_lowering *l)                                                                   \
+    {                                                                                              \
+        const pair x = operands(l);                                                                \
+        const int o = order(&x);                                                                   \
+        give_number(l, bool_number(condition));                                                    \
     }
 
 COMPARE(qfi_build_sym_lt, o == -1)
@@ -230,8 +249,14 @@ static void build_choice(qfi_lowering *l, int want)
     give_number(l, pick);
 }
 
-void qfi_build_sym_max(qfi_lowering *l) { build_choice(l, 1); }
-void qfi_build_sym_min(qfi_lowering *l) { build_choice(l, -1); }
+void qfi_build_sym_max(qfi_lowering *l)
+{
+    build_choice(l, 1);
+}
+void qfi_build_sym_min(qfi_lowering *l)
+{
+    build_choice(l, -1);
+}
 
 static void build_bits(qfi_lowering *l, bool both)
 {
@@ -245,8 +270,14 @@ static void build_bits(qfi_lowering *l, bool both)
     give_number(l, truth ? bool_number(v != 0) : int_number(v));
 }
 
-void qfi_build_sym_and(qfi_lowering *l) { build_bits(l, true); }
-void qfi_build_sym_or(qfi_lowering *l) { build_bits(l, false); }
+void qfi_build_sym_and(qfi_lowering *l)
+{
+    build_bits(l, true);
+}
+void qfi_build_sym_or(qfi_lowering *l)
+{
+    build_bits(l, false);
+}
 
 void qfi_build_sym_float(qfi_lowering *l)
 {
@@ -300,11 +331,18 @@ static void assert_between(qfi_lowering *l, int64_t least)
     const int64_t v = qfi_arg_int(l, "size");
     const int64_t min = qfi_arg_has(l, "min") ? qfi_arg_int(l, "min") : INT64_MIN;
 
-    l->env->holds = v >= least && v >= min && (!qfi_arg_has(l, "max") || v <= qfi_arg_int(l, "max"));
+    l->env->holds =
+        v >= least && v >= min && (!qfi_arg_has(l, "max") || v <= qfi_arg_int(l, "max"));
 }
 
-void qfi_build_assert_range(qfi_lowering *l) { assert_between(l, INT64_MIN); }
-void qfi_build_assert_size(qfi_lowering *l) { assert_between(l, 0); }
+void qfi_build_assert_range(qfi_lowering *l)
+{
+    assert_between(l, INT64_MIN);
+}
+void qfi_build_assert_size(qfi_lowering *l)
+{
+    assert_between(l, 0);
+}
 
 /* Strides are those that the program records; the device is not part of a constant's value. */
 void qfi_build_assert_metadata(qfi_lowering *l)

@@ -30,7 +30,8 @@ static void promote_all(qfi_lowering *l, qfi_ref *refs, uint32_t n)
     qf_dtype dtype = QF_DT_none;
     uint8_t best = 0;
 
-    /* Tensors with dims decide; scalars only where they are of a higher class, as between two operands. */
+    /* Tensors with dims decide; scalars only where they are of a higher class, as between two
+     * operands. */
     for (uint32_t i = 0; i < n; i++) {
         const qf_type type = qfi_type_of(l, refs[i]);
         const uint8_t level = type.rank ? 2 : 1;
@@ -160,7 +161,8 @@ void qfi_build_constant_pad(qfi_lowering *l)
     qf_attrs attrs = { .pad = { { 0 }, { 0 } } };
 
     if (n % 2 || (int)n > 2 * type.rank || !qfi_number_fits(value, type.dtype, false)) {
-        qfi_refuse(l, QF_REASON_undefined, "%u pads of a tensor of rank %d", (unsigned)n, type.rank);
+        qfi_refuse(l, QF_REASON_undefined, "%u pads of a tensor of rank %d", (unsigned)n,
+                   type.rank);
         return;
     }
     for (uint32_t i = 0; i < n / 2; i++) {
@@ -185,7 +187,8 @@ void qfi_build_roll(qfi_lowering *l)
     qf_attrs attrs = { .roll = { { 0 } } };
 
     if (n != (flat ? 1 : n_dim) || !rolled.rank) {
-        qfi_refuse(l, QF_REASON_undefined, "%u shifts of %u dimensions", (unsigned)n, (unsigned)n_dim);
+        qfi_refuse(l, QF_REASON_undefined, "%u shifts of %u dimensions", (unsigned)n,
+                   (unsigned)n_dim);
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
@@ -193,7 +196,8 @@ void qfi_build_roll(qfi_lowering *l)
         const int64_t size = rolled.dim[dim] ? rolled.dim[dim] : 1, by = shift[i] % size;
         attrs.roll.shift[dim] = (attrs.roll.shift[dim] + by + size) % size;
     }
-    qfi_result(l, qfi_reshape(l, qfi_emit1(l, QF_OP_roll, &attrs, x), (uint32_t)type.rank, type.dim));
+    qfi_result(l,
+               qfi_reshape(l, qfi_emit1(l, QF_OP_roll, &attrs, x), (uint32_t)type.rank, type.dim));
 }
 
 /* ---- scatter ---- */
@@ -211,7 +215,8 @@ void qfi_build_slice_scatter(qfi_lowering *l)
         return;
     part.dim[attrs.slice.dim] = attrs.slice.n;
     src = qfi_expand_like(l, src, part);
-    qfi_result(l, is_part ? qfi_emit(l, QF_OP_slice_scatter, &attrs, (const qfi_ref[]){ x, src }, 2) : src);
+    qfi_result(l, is_part ? qfi_emit(l, QF_OP_slice_scatter, &attrs, (const qfi_ref[]){ x, src }, 2)
+                          : src);
 }
 
 void qfi_build_select_scatter(qfi_lowering *l)

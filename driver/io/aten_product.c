@@ -2,7 +2,10 @@
 #include "aten_build.h"
 
 /* Half types accumulate and add in f32 and are rounded once. */
-static qf_dtype work_dtype(qf_dtype dtype) { return qfi_is_half(dtype) ? QF_DT_f32 : dtype; }
+static qf_dtype work_dtype(qf_dtype dtype)
+{
+    return qfi_is_half(dtype) ? QF_DT_f32 : dtype;
+}
 
 static void check_same(qfi_lowering *l, qfi_ref a, qfi_ref b)
 {
@@ -15,7 +18,8 @@ static void check_same(qfi_lowering *l, qfi_ref a, qfi_ref b)
         qfi_refuse(l, QF_REASON_undefined, "a product of booleans");
 }
 
-/* Products of vectors, matrices and batches of them: vectors become matrices and lose the dim again. */
+/* Products of vectors, matrices and batches of them: vectors become matrices and lose the dim
+ * again. */
 static qfi_ref product(qfi_lowering *l, qfi_ref a, qfi_ref b)
 {
     const int rank_a = qfi_type_of(l, a).rank, rank_b = qfi_type_of(l, b).rank;

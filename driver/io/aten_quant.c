@@ -1,4 +1,5 @@
-/* Builders of quantized_decomposed: quantize and dequantize per tensor, per channel and per group, in torch's order of steps. */
+/* Builders of quantized_decomposed: quantize and dequantize per tensor, per channel and per group,
+ * in torch's order of steps. */
 #include "aten_build.h"
 
 #include <math.h>
@@ -33,7 +34,8 @@ static grid per_channel(qfi_lowering *l, qf_type type)
     return g;
 }
 
-/* An operand of one element per block: a number or tensor of one element, or a tensor of as many elements as blocks. */
+/* An operand of one element per block: a number or tensor of one element, or a tensor of as many
+ * elements as blocks. */
 static qfi_ref on_grid(qfi_lowering *l, const char *name, const grid *g, qf_dtype dtype)
 {
     const qfi_operand x = qfi_arg_operand(l, name);
@@ -65,13 +67,16 @@ static int64_t bound(qfi_lowering *l, const char *name)
     return 0;
 }
 
-/* Bounds that torch takes for a dtype. i32 up to 2^31 - 1 is left alone: the bound rounds to 2^31, and the cast overflows. */
+/* Bounds that torch takes for a dtype. i32 up to 2^31 - 1 is left alone: the bound rounds to 2^31,
+ * and the cast overflows. */
 static const struct {
     qf_dtype dtype;
     int64_t min, max;
 } limits[] = {
-    { QF_DT_u8, 0, UINT8_MAX },         { QF_DT_i8, INT8_MIN, INT8_MAX },
-    { QF_DT_u16, 0, UINT16_MAX },       { QF_DT_i16, INT16_MIN, INT16_MAX },
+    { QF_DT_u8, 0, UINT8_MAX },
+    { QF_DT_i8, INT8_MIN, INT8_MAX },
+    { QF_DT_u16, 0, UINT16_MAX },
+    { QF_DT_i16, INT16_MIN, INT16_MAX },
     { QF_DT_i32, INT32_MIN, INT32_MAX - 64 },
 };
 
@@ -84,8 +89,9 @@ static void quant_range(qfi_lowering *l, qf_dtype dtype, qf_attrs *attrs)
         if (limits[i].dtype != dtype)
             continue;
         if (attrs->quant.qmin < limits[i].min || attrs->quant.qmax > limits[i].max)
-            qfi_refuse(l, QF_REASON_undefined, "bounds %lld, %lld of %s", (long long)attrs->quant.qmin,
-                       (long long)attrs->quant.qmax, qf_dtype_get(dtype)->name);
+            qfi_refuse(l, QF_REASON_undefined, "bounds %lld, %lld of %s",
+                       (long long)attrs->quant.qmin, (long long)attrs->quant.qmax,
+                       qf_dtype_get(dtype)->name);
         return;
     }
     qfi_refuse(l, QF_REASON_unsupported_dtype, "quantised to %s", qf_dtype_get(dtype)->name);
@@ -104,7 +110,8 @@ static qfi_ref real_input(qfi_lowering *l)
     return qfi_cast(l, x, QF_DT_f32);
 }
 
-static void build_quantize(qfi_lowering *l, qfi_ref x, const grid *g, qfi_ref inverse, const char *zero)
+static void build_quantize(qfi_lowering *l, qfi_ref x, const grid *g, qfi_ref inverse,
+                           const char *zero)
 {
     qf_attrs attrs = { .quant = { .rule = QF_QUANT_TORCH } };
     const qfi_ref z = on_grid(l, zero, g, QF_DT_f32);
@@ -123,7 +130,8 @@ void qfi_build_quantize_per_tensor(qfi_lowering *l)
     qfi_ref inverse;
 
     if (scale.is_number) {
-        inverse = qfi_reshape(l, qfi_scalar(l, QF_DT_f32, 1.0 / qfi_number_double(scale.number)), g.rank, g.dim);
+        inverse = qfi_reshape(l, qfi_scalar(l, QF_DT_f32, 1.0 / qfi_number_double(scale.number)),
+                              g.rank, g.dim);
     } else {
         inverse = on_grid(l, "scale", &g, QF_DT_f64);
         inverse = qfi_cast(l, qfi_emit1(l, QF_OP_reciprocal, NULL, inverse), QF_DT_f32);
@@ -146,7 +154,8 @@ void qfi_build_quantize_per_channel(qfi_lowering *l)
 
 /* ---- dequantize ---- */
 
-static void build_dequantize(qfi_lowering *l, const grid *g, qfi_ref scale, qfi_ref zero, qf_dtype dtype)
+static void build_dequantize(qfi_lowering *l, const grid *g, qfi_ref scale, qfi_ref zero,
+                             qf_dtype dtype)
 {
     const qfi_ref q = qfi_arg_tensor(l, "input");
     qf_attrs attrs = { .quant = { .dtype = dtype, .rule = QF_QUANT_TORCH } };
@@ -159,16 +168,19 @@ static void build_dequantize(qfi_lowering *l, const grid *g, qfi_ref scale, qfi_
     qfi_result(l, qfi_emit(l, QF_OP_dequantize, &attrs, (const qfi_ref[]){ q, scale, zero }, 3));
 }
 
-/* Data and zero point meet in the result's dtype; the scale stays f32, so a half result is rounded after each step. */
+/* Data and zero point meet in the result's dtype; the scale stays f32, so a half result is rounded
+ * after each step. */
 void qfi_build_dequantize_per_tensor(qfi_lowering *l)
 {
     const grid g = whole_tensor(qfi_type_of(l, qfi_arg_tensor(l, "input")));
     const qf_dtype dtype = qfi_arg_dtype(l, "out_dtype", QF_DT_f32);
 
-    build_dequantize(l, &g, on_grid(l, "scale", &g, QF_DT_f32), on_grid(l, "zero_point", &g, dtype), dtype);
+    build_dequantize(l, &g, on_grid(l, "scale", &g, QF_DT_f32), on_grid(l, "zero_point", &g, dtype),
+                     dtype);
 }
 
-/* Scales in their own dtype; zero points in the dtype in which they meet the data, which may wrap; none are zeros. */
+/* Scales in their own dtype; zero points in the dtype in which they meet the data, which may wrap;
+ * none are zeros. */
 static void dequantize_on(qfi_lowering *l, const grid *g, qf_dtype dtype)
 {
     const qf_dtype data = qfi_type_of(l, qfi_arg_tensor(l, "input")).dtype;
@@ -204,7 +216,8 @@ void qfi_build_dequantize_per_channel_group(qfi_lowering *l)
     grid g = { .rank = 2, .block = { 1, size }, .dim = { type.dim[0], 0 } };
 
     if (type.rank != 2 || size < 1 || type.dim[1] % size) {
-        qfi_refuse(l, QF_REASON_undefined, "groups of %lld in a tensor of rank %d", (long long)size, type.rank);
+        qfi_refuse(l, QF_REASON_undefined, "groups of %lld in a tensor of rank %d", (long long)size,
+                   type.rank);
         return;
     }
     g.dim[1] = type.dim[1] / size;

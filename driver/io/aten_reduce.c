@@ -37,7 +37,8 @@ void qfi_build_sum(qfi_lowering *l)
     const qf_dtype dtype = qfi_arg_dtype(l, "dtype", is_float ? type.dtype : QF_DT_i64);
     const uint32_t dims = reduced_dims(l, type.rank, false);
 
-    qfi_result(l, qfi_cast(l, reduce(l, QF_OP_sum, qfi_cast(l, x, dtype), dims, keeps_dims(l)), dtype));
+    qfi_result(
+        l, qfi_cast(l, reduce(l, QF_OP_sum, qfi_cast(l, x, dtype), dims, keeps_dims(l)), dtype));
 }
 
 void qfi_build_mean(qfi_lowering *l)
@@ -48,7 +49,8 @@ void qfi_build_mean(qfi_lowering *l)
 
     if (qfi_class(dtype) != QF_CLASS_FLOAT)
         qfi_refuse(l, QF_REASON_undefined, "the mean of integers");
-    qfi_result(l, reduce(l, QF_OP_mean, qfi_cast(l, x, dtype), reduced_dims(l, type.rank, false), keeps_dims(l)));
+    qfi_result(l, reduce(l, QF_OP_mean, qfi_cast(l, x, dtype), reduced_dims(l, type.rank, false),
+                         keeps_dims(l)));
 }
 
 static void build_extreme(qfi_lowering *l, qf_op op)
@@ -57,8 +59,14 @@ static void build_extreme(qfi_lowering *l, qf_op op)
     qfi_result(l, reduce(l, op, x, reduced_dims(l, qfi_type_of(l, x).rank, false), keeps_dims(l)));
 }
 
-void qfi_build_amax(qfi_lowering *l) { build_extreme(l, QF_OP_amax); }
-void qfi_build_amin(qfi_lowering *l) { build_extreme(l, QF_OP_amin); }
+void qfi_build_amax(qfi_lowering *l)
+{
+    build_extreme(l, QF_OP_amax);
+}
+void qfi_build_amin(qfi_lowering *l)
+{
+    build_extreme(l, QF_OP_amin);
+}
 
 /* Results are boolean, but for u8, which stays u8. */
 static void build_truth(qfi_lowering *l, bool all)
@@ -76,8 +84,14 @@ static void build_truth(qfi_lowering *l, bool all)
     qfi_result(l, type.dtype == QF_DT_u8 ? qfi_cast(l, truth, QF_DT_u8) : truth);
 }
 
-void qfi_build_any(qfi_lowering *l) { build_truth(l, false); }
-void qfi_build_all(qfi_lowering *l) { build_truth(l, true); }
+void qfi_build_any(qfi_lowering *l)
+{
+    build_truth(l, false);
+}
+void qfi_build_all(qfi_lowering *l)
+{
+    build_truth(l, true);
+}
 
 /* ---- norms ---- */
 
@@ -154,14 +168,16 @@ void qfi_build_diff(qfi_lowering *l)
         if (!qfi_arg_has(l, ends[i]))
             continue;
         const qfi_ref end = qfi_arg_tensor(l, ends[i]);
-        x = i ? qfi_cat(l, (const qfi_ref[]){ x, end }, 2, dim) : qfi_cat(l, (const qfi_ref[]){ end, x }, 2, dim);
+        x = i ? qfi_cat(l, (const qfi_ref[]){ x, end }, 2, dim)
+              : qfi_cat(l, (const qfi_ref[]){ end, x }, 2, dim);
     }
     const qf_type type = qfi_type_of(l, x);
     if (!type.rank || n < 0 || n > type.dim[dim] || n > QFI_ATEN_MAX_LIST)
         qfi_refuse(l, QF_REASON_unsupported_argument, "differences of order %lld", (long long)n);
     for (int64_t i = 0; i < n && qfi_lowering_ok(l); i++) {
         const int64_t size = qfi_type_of(l, x).dim[dim];
-        const qfi_ref after = qfi_slice(l, x, dim, 1, size - 1), before = qfi_slice(l, x, dim, 0, size - 1);
+        const qfi_ref after = qfi_slice(l, x, dim, 1, size - 1),
+                      before = qfi_slice(l, x, dim, 0, size - 1);
         x = qfi_emit2(l, type.dtype == QF_DT_b8 ? QF_OP_bit_xor : QF_OP_sub, after, before);
     }
     qfi_result(l, x);

@@ -1,24 +1,35 @@
-/* Element types as torch computes with them: promotion, conversions, and python numbers as tensors. */
+/* Element types as torch computes with them: promotion, conversions, and python numbers as tensors.
+ */
 #include "aten_build.h"
 
 #include <float.h>
 #include <math.h>
 
-qf_dtype_class qfi_class(qf_dtype dtype) { return qf_dtype_get(dtype)->kind; }
+qf_dtype_class qfi_class(qf_dtype dtype)
+{
+    return qf_dtype_get(dtype)->kind;
+}
 
-bool qfi_is_half(qf_dtype dtype) { return dtype == QF_DT_f16 || dtype == QF_DT_bf16; }
+bool qfi_is_half(qf_dtype dtype)
+{
+    return dtype == QF_DT_f16 || dtype == QF_DT_bf16;
+}
 
 double qfi_number_double(qfi_number number)
 {
     return number.v.is_int ? (double)number.v.i : number.v.f;
 }
 
-bool qfi_number_truth(qfi_number number) { return number.v.is_int ? number.v.i != 0 : number.v.f != 0.0; }
+bool qfi_number_truth(qfi_number number)
+{
+    return number.v.is_int ? number.v.i != 0 : number.v.f != 0.0;
+}
 
 qf_dtype qfi_number_dtype(qfi_number number)
 {
-    static const qf_dtype dtypes[] = { [QFI_NUMBER_BOOL] = QF_DT_b8, [QFI_NUMBER_INT] = QF_DT_i64,
-                                       [QFI_NUMBER_FLOAT] = QF_DT_f32 };
+    static const qf_dtype dtypes[] = {
+        [QFI_NUMBER_BOOL] = QF_DT_b8, [QFI_NUMBER_INT] = QF_DT_i64, [QFI_NUMBER_FLOAT] = QF_DT_f32
+    };
     return dtypes[number.kind];
 }
 
@@ -39,7 +50,8 @@ qfi_ref qfi_cast(qfi_lowering *l, qfi_ref x, qf_dtype dtype)
 
 /* ---- promotion ---- */
 
-/* Signed and unsigned integers meet as torch's table has them; the 16-, 32- and 64-bit unsigned ones only meet floats. */
+/* Signed and unsigned integers meet as torch's table has them; the 16-, 32- and 64-bit unsigned
+ * ones only meet floats. */
 static qf_dtype promote_integers(qf_dtype a, qf_dtype b)
 {
     static const struct {
@@ -205,12 +217,14 @@ qfi_ref qfi_full(qfi_lowering *l, qf_type type, qfi_number number)
 
 qfi_ref qfi_scalar(qfi_lowering *l, qf_dtype dtype, double value)
 {
-    return qfi_full(l, (qf_type){ .dtype = dtype }, (qfi_number){ { .f = value }, QFI_NUMBER_FLOAT });
+    return qfi_full(l, (qf_type){ .dtype = dtype },
+                    (qfi_number){ { .f = value }, QFI_NUMBER_FLOAT });
 }
 
 qfi_ref qfi_full_int(qfi_lowering *l, qf_dtype dtype, int64_t value)
 {
-    return qfi_full(l, (qf_type){ .dtype = dtype }, (qfi_number){ { .is_int = true, .i = value }, QFI_NUMBER_INT });
+    return qfi_full(l, (qf_type){ .dtype = dtype },
+                    (qfi_number){ { .is_int = true, .i = value }, QFI_NUMBER_INT });
 }
 
 qfi_ref qfi_operand_as(qfi_lowering *l, const qfi_operand *x, qf_dtype dtype)

@@ -1,9 +1,13 @@
-/* Builders of operators that only move elements by strides: permutations, reshapes, slices, splits. */
+/* Builders of operators that only move elements by strides: permutations, reshapes, slices, splits.
+ */
 #include "aten_build.h"
 
 #include <string.h>
 
-void qfi_build_copy_of(qfi_lowering *l) { qfi_result(l, qfi_arg_tensor(l, "self")); }
+void qfi_build_copy_of(qfi_lowering *l)
+{
+    qfi_result(l, qfi_arg_tensor(l, "self"));
+}
 
 /* ---- order of dims ---- */
 
@@ -17,7 +21,8 @@ void qfi_build_permute(qfi_lowering *l)
 
     qfi_dim_set(l, dims, n, rank);
     if ((int)n != rank)
-        qfi_refuse(l, QF_REASON_undefined, "%u dimensions for a tensor of rank %d", (unsigned)n, rank);
+        qfi_refuse(l, QF_REASON_undefined, "%u dimensions for a tensor of rank %d", (unsigned)n,
+                   rank);
     for (uint32_t i = 0; i < n; i++)
         order[i] = qfi_dim(l, dims[i], rank);
     qfi_result(l, qfi_permute(l, x, order));
@@ -167,7 +172,10 @@ void qfi_build_flatten(qfi_lowering *l)
     qfi_result(l, type.rank ? qfi_reshape(l, x, n, dim) : qfi_flatten(l, x));
 }
 
-void qfi_build_ravel(qfi_lowering *l) { qfi_result(l, qfi_flatten(l, qfi_arg_tensor(l, "self"))); }
+void qfi_build_ravel(qfi_lowering *l)
+{
+    qfi_result(l, qfi_flatten(l, qfi_arg_tensor(l, "self")));
+}
 
 void qfi_build_unflatten(qfi_lowering *l)
 {
@@ -300,7 +308,8 @@ void qfi_build_split_sizes(qfi_lowering *l)
     const bool plural = qfi_arg_get(l, "split_sizes")->kind != QFI_ARG_ABSENT;
     const uint8_t dim = qfi_dim(l, qfi_arg_int(l, "dim"), qfi_type_of(l, x).rank);
     int64_t size[QFI_ATEN_MAX_LIST], start = 0;
-    const uint32_t n = qfi_arg_ints(l, plural ? "split_sizes" : "split_size", size, QFI_ATEN_MAX_LIST);
+    const uint32_t n =
+        qfi_arg_ints(l, plural ? "split_sizes" : "split_size", size, QFI_ATEN_MAX_LIST);
 
     for (uint32_t i = 0; i < n && qfi_lowering_ok(l); start += size[i++])
         qfi_give(l, i, qfi_slice(l, x, dim, start, size[i]));
@@ -310,7 +319,9 @@ void qfi_build_unbind(qfi_lowering *l)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const qf_type type = qfi_type_of(l, x);
-    qf_attrs attrs = { .slice = { .dim = qfi_dim(l, qfi_arg_int(l, "dim"), type.rank), .step = 1, .n = 1 } };
+    qf_attrs attrs = {
+        .slice = { .dim = qfi_dim(l, qfi_arg_int(l, "dim"), type.rank), .step = 1, .n = 1 }
+    };
 
     if (!type.rank)
         qfi_refuse(l, QF_REASON_undefined, "a tensor of rank 0");
