@@ -212,8 +212,6 @@ void qfi_build_pow_tensor(qfi_lowering *l)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "exponent") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
-    if (qfi_class(dtype) != QF_CLASS_FLOAT)
-        qfi_refuse(l, QF_REASON_unsupported_dtype, "powers of integers by tensors");
     qfi_result(l, qfi_emit2(l, QF_OP_pow, qfi_operand_as(l, &x[0], dtype),
                             qfi_operand_as(l, &x[1], dtype)));
 }

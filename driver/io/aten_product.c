@@ -18,27 +18,10 @@ static void check_same(qfi_lowering *l, qfi_ref a, qfi_ref b)
         qfi_refuse(l, QF_REASON_undefined, "a product of booleans");
 }
 
-/* Products of vectors, matrices and batches of them: vectors become matrices and lose the dim
- * again. */
 static qfi_ref product(qfi_lowering *l, qfi_ref a, qfi_ref b)
 {
-    const int rank_a = qfi_type_of(l, a).rank, rank_b = qfi_type_of(l, b).rank;
-
     check_same(l, a, b);
-    if (rank_a < 1 || rank_b < 1)
-        qfi_refuse(l, QF_REASON_undefined, "a product of scalars");
-    if (!qfi_lowering_ok(l))
-        return QFI_NONE;
-    if (rank_a == 1)
-        a = qfi_unsqueeze(l, a, 0);
-    if (rank_b == 1)
-        b = qfi_unsqueeze(l, b, 1);
-    qfi_ref x = qfi_emit2(l, QF_OP_matmul, a, b);
-    if (rank_b == 1 && qfi_lowering_ok(l))
-        x = qfi_squeeze(l, x, (uint8_t)(qfi_type_of(l, x).rank - 1));
-    if (rank_a == 1 && qfi_lowering_ok(l))
-        x = qfi_squeeze(l, x, (uint8_t)(qfi_type_of(l, x).rank - (rank_b == 1 ? 1 : 2)));
-    return x;
+    return qfi_emit2(l, QF_OP_matmul, a, b);
 }
 
 /* The second operand has another name in each operator. */

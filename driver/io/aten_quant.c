@@ -78,6 +78,8 @@ static const struct {
     { QF_DT_u16, 0, UINT16_MAX },
     { QF_DT_i16, INT16_MIN, INT16_MAX },
     { QF_DT_i32, INT32_MIN, INT32_MAX - 64 },
+    { QF_DT_f8e4m3, -448, 448 },
+    { QF_DT_f8e5m2, -57344, 57344 },
 };
 
 static void quant_range(qfi_lowering *l, qf_dtype dtype, qf_attrs *attrs)
