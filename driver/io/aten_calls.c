@@ -155,7 +155,7 @@ qfi_ref qfi_permute(qfi_lowering *l, qfi_ref x, const uint8_t *dim)
     qf_attrs attrs = { .dims = { { 0 } } };
     bool same = true;
 
-    for (int i = 0; i < rank; i++) {
+    for (int i = 0; i < rank && i < QF_MAX_RANK; i++) {
         attrs.dims.dim[i] = (int8_t)dim[i];
         same = same && dim[i] == i;
     }

@@ -15,6 +15,7 @@ Q = torch.ops.quantized_decomposed
 
 F32, F64, F16, BF16 = torch.float32, torch.float64, torch.float16, torch.bfloat16
 I64, I32, I16, I8, U8, B8 = torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8, torch.bool
+MIXED = ((F32, F64), (F16, BF16), (F32, I64), (BF16, I64), (I8, U8), (I64, I8), (B8, I64), (F16, F32), (I32, F64), (B8, BF16))
 FLOATS, INTS = (F32, F64, F16, BF16), (I64, I32, I16, I8, U8)
 NAMES = {F32: "f32", F64: "f64", F16: "f16", BF16: "bf16", I64: "i64", I32: "i32", I16: "i16", I8: "i8", U8: "u8", B8: "b8",
          torch.float8_e4m3fn: "f8e4m3", torch.float8_e5m2: "f8e5m2"}
@@ -93,11 +94,16 @@ def binary_cases() -> Iterator[Case]:
     for (name, fn), dtype in itertools.product(BINARY.items(), dtypes):
         yield from case(f"{name}.{NAMES[dtype]}", fn, values(dtype), values(dtype, (4,), 1))
         yield from case(f"{name}.{NAMES[dtype]}.0d", fn, values(dtype), scalars(dtype))
-    for (a, b), name in itertools.product(itertools.permutations(dtypes, 2), ("add", "mul", "div", "lt", "maximum", "bitwise_and")):
-        fn, tag = BINARY[name], f"{NAMES[a]}.{NAMES[b]}"
-        yield from case(f"{name}.{tag}", fn, values(a), values(b, (3, 4), 1))
-        yield from case(f"{name}.{tag}.0d", fn, values(a), scalars(b))
-        yield from case(f"{name}.{tag}.0d0d", fn, scalars(a), scalars(b))
+    for (a, b), (name, fn) in itertools.product(itertools.permutations(dtypes, 2), BINARY.items()):
+        tag = f"{NAMES[a]}.{NAMES[b]}"
+        if name not in ("add", "mul", "div"):
+            continue
+        yield from case(f"{name}.{tag}", fn, values(a), values(b, (3, 4), 1), core=False)
+        yield from case(f"{name}.{tag}.0d", fn, values(a), scalars(b), core=False)
+    for (a, b), name in itertools.product(MIXED, ("lt", "maximum", "bitwise_and", "remainder", "div_floor", "sub")):
+        yield from case(f"{name}.{NAMES[a]}.{NAMES[b]}", BINARY[name], values(a), values(b, (3, 4), 1))
+        yield from case(f"{name}.{NAMES[a]}.{NAMES[b]}.0d", BINARY[name], values(a), scalars(b), core=False)
+        yield from case(f"{name}.{NAMES[a]}.{NAMES[b]}.0d0d", BINARY[name], scalars(a), scalars(b), core=False)
     for (name, fn), dtype in itertools.product(BINARY.items(), FLOATS):
         yield from case(f"{name}.special.{NAMES[dtype]}", fn, special(dtype)[:, None], special(dtype)[None, :], core=False)
         yield from case(f"{name}.empty.{NAMES[dtype]}", fn, values(dtype, (0, 3)), values(dtype, (3,)))
@@ -142,11 +148,13 @@ SCALAR_OPS: dict[str, Callable[..., Tensor]] = {
 def scalar_cases() -> Iterator[Case]:
     for (name, fn), dtype in itertools.product(SCALAR_OPS.items(), (*FLOATS, *INTS, B8)):
         for v in (3, -2, 0.1, 300, True):
-            yield from case(f"{name}.{NAMES[dtype]}.{v}", lambda a, f=fn, v=v: f(a, v), values(dtype))
+            usual = dtype in (F32, BF16, I64, I8) and v in (3, 0.1) or (dtype, v) in ((U8, 300), (B8, True), (F16, 0.1), (F64, 0.1))
+            if usual:
+                yield from case(f"{name}.{NAMES[dtype]}.{v}", lambda a, f=fn, v=v: f(a, v), values(dtype), core=dtype == BF16)
     for dtype in FLOATS:
-        for v in (float("inf"), -1e9, 0.0, -0.0, 1e6, 7.0):
+        for v in (float("inf"), -1e9, -0.0):
             for name in ("add.Scalar", "mul.Scalar", "div.Scalar", "lt.Scalar", "floordiv", "mod"):
-                yield from case(f"{name}.special.{NAMES[dtype]}.{v}", lambda a, f=SCALAR_OPS[name], v=v: f(a, v), special(dtype))
+                yield from case(f"{name}.special.{NAMES[dtype]}.{v}", lambda a, f=SCALAR_OPS[name], v=v: f(a, v), special(dtype), core=False)
         yield from case(f"clamp.both.{NAMES[dtype]}", lambda a: A.clamp.default(a, -0.3, 1.7), special(dtype))
     for dtype in (*FLOATS, *INTS):
         low, high = values(dtype, (4,), 3), values(dtype, (4,), 4)
@@ -192,11 +200,11 @@ def cast_cases() -> Iterator[Case]:
         tag = f"{NAMES[a]}.{NAMES[b]}"
         if a.is_floating_point and b == U8:
             x = x.float().abs().to(a)
-        yield from case(f"to.dtype.{tag}", lambda c, b=b: A.to.dtype(c, b), x)
+        yield from case(f"to.dtype.{tag}", lambda c, b=b: A.to.dtype(c, b), x, core=False)
         yield from case(f"_to_copy.{tag}", lambda c, b=b: A._to_copy.default(c, dtype=b), x)
         if b not in eights and b.is_floating_point and a.is_floating_point:
             wide = torch.tensor([1e300, -1e300, float("inf"), float("nan"), 65519.99, 65520.0, 1e-8, 1 + 2**-11 + 2**-30], dtype=F64).to(a)
-            yield from case(f"to.wide.{tag}", lambda c, b=b: A.to.dtype(c, b), wide)
+            yield from case(f"to.wide.{tag}", lambda c, b=b: A.to.dtype(c, b), wide, core=False)
     x = values(F32)
     yield from case("to.device", lambda c: A.to.device(c, torch.device("cpu"), F16), x)
     yield from case("to.dtype_layout", lambda c: A.to.dtype_layout(c, dtype=BF16, layout=torch.strided), x)
@@ -257,14 +265,14 @@ def view_cases() -> Iterator[Case]:
 
 def mask_cases() -> Iterator[Case]:
     mask = values(B8, (3, 4), 9)
-    for a, b in itertools.product((*FLOATS, I64, U8, B8), repeat=2):
+    for a, b in MIXED:
         tag = f"{NAMES[a]}.{NAMES[b]}"
         yield from case(f"where.self.{tag}", A.where.self, mask, values(a), values(b, (4,), 1))
         yield from case(f"where.self.0d.{tag}", A.where.self, mask, values(a), scalars(b))
         yield from case(f"masked_fill.Tensor.{tag}", A.masked_fill.Tensor, values(a), mask, scalars(b))
     lowest = {F16: -65504.0, BF16: -3.3895313892515355e38, F32: -3.4028234663852886e38}
     for dtype in (*FLOATS, *INTS, B8):
-        for v in (0, 2.5, True, float("-inf"), -1e9, lowest.get(dtype, 1)):
+        for v in (2.5, True, float("-inf"), -1e9, lowest.get(dtype, 1)):
             tag = f"{NAMES[dtype]}.{v}"
             yield from case(f"where.ScalarOther.{tag}", lambda m, c, v=v: A.where.ScalarOther(m, c, v), mask, values(dtype))
             yield from case(f"where.ScalarSelf.{tag}", lambda m, c, v=v: A.where.ScalarSelf(m, v, c), mask, values(dtype))
@@ -280,9 +288,10 @@ def mask_cases() -> Iterator[Case]:
 def factory_cases() -> Iterator[Case]:
     for dtype in (None, *FLOATS, *INTS, B8, torch.float8_e4m3fn):
         tag = "default" if dtype is None else NAMES[dtype]
-        for v in (0, 1, 3.7, -1, True, 70000, float("-inf"), -3.3895313892515355e38, -255, 500):
-            yield from case(f"full.{tag}.{v}", lambda d=dtype, v=v: A.full.default([2, 3], v, dtype=d))
-            yield from case(f"scalar_tensor.{tag}.{v}", lambda d=dtype, v=v: A.scalar_tensor.default(v, dtype=d))
+        for v in (1, 3.7, -1, True, 70000, float("-inf"), -3.3895313892515355e38, -255, 500):
+            yield from case(f"full.{tag}.{v}", lambda d=dtype, v=v: A.full.default([2, 3], v, dtype=d), core=False)
+            if v in (-1, 3.7):
+                yield from case(f"scalar_tensor.{tag}.{v}", lambda d=dtype, v=v: A.scalar_tensor.default(v, dtype=d))
         yield from case(f"zeros.{tag}", lambda d=dtype: A.zeros.default([2, 0, 3], dtype=d))
         yield from case(f"ones.{tag}", lambda d=dtype: A.ones.default([], dtype=d))
         for name in ("zeros_like", "ones_like"):
@@ -291,7 +300,7 @@ def factory_cases() -> Iterator[Case]:
             yield from case(f"{name}.{tag}", lambda c, f=getattr(A, name), d=dtype: f.default(c, [4], dtype=d), values(F16))
         for a in ((5,), (5.0,), (2, 7), (-3, 3.0), (0.5, 3.5), (5, 0, -2), (1, 9, 3), (0, 300), (250, 260), (0.0, 5.0, 2.0)):
             fn = (A.arange.default, A.arange.start, A.arange.start_step)[len(a) - 1]
-            yield from case(f"arange.{tag}.{a}", lambda d=dtype, f=fn, a=a: f(*a, dtype=d))
+            yield from case(f"arange.{tag}.{a}", lambda d=dtype, f=fn, a=a: f(*a, dtype=d), core=dtype in (None, F32))
         yield from case(f"eye.{tag}", lambda d=dtype: A.eye.default(3, dtype=d))
         yield from case(f"eye.m.{tag}", lambda d=dtype: A.eye.m(2, 5, dtype=d))
     yield from case("arange.fraction", lambda: A.arange.start_step(0, 1, 0.003), ulp=2)
@@ -488,7 +497,9 @@ def quant_cases() -> Iterator[Case]:
                                 lambda c, d, z, m=more: Q.quantize_per_tensor.tensor(c, d, z, *m), x, s, torch.tensor(3))
             yield from case(f"quantize_per_tensor.tensor2.{tag}.{NAMES[real]}", lambda c, d, z, a, b, q=q: Q.quantize_per_tensor.tensor2(c, d, z, a, b, q),
                             x, torch.tensor(0.02), torch.tensor(1), torch.tensor(low + 3), torch.tensor(high - 3))
-            for axis, scale, zero in itertools.product((0, -1), (F32, BF16), (I64, I32, F32)):
+            for axis, scale, zero in itertools.product((0, -1), (F32, BF16), (I64, F32)):
+                if real != F32 and (axis, zero) != (0, I64):
+                    continue
                 n = x.shape[axis]
                 s, z = (torch.arange(1, n + 1) * 0.0071).to(scale), torch.arange(n).remainder(5).to(zero)
                 yield from case(f"quantize_per_channel.{tag}.{NAMES[real]}.{axis}.{NAMES[scale]}.{NAMES[zero]}",
@@ -503,6 +514,8 @@ def quant_cases() -> Iterator[Case]:
             yield from case(f"dequantize_per_tensor.tensor2.{tag}.{name}", lambda c, s, z, a, b, q=q, o=out: Q.dequantize_per_tensor.tensor2(c, s, z, a, b, q, out_dtype=o),
                             stored, torch.tensor(0.0171), torch.tensor(3), torch.tensor(low), torch.tensor(high))
             for axis, scale, zero in itertools.product((0, 1), (F32, BF16, F64), (None, I8, I64, F32)):
+                if out == F16 and (axis, zero) != (1, I8):
+                    continue
                 n = stored.shape[axis]
                 inputs = [stored, (torch.arange(1, n + 1) * 0.0071).to(scale)] + ([] if zero is None else [torch.arange(n).mul(30).sub(100).to(zero)])
                 yield from case(f"dequantize_per_channel.{tag}.{name}.{axis}.{NAMES[scale]}.{zero and NAMES[zero]}",
