@@ -20,7 +20,7 @@ static inline void repeat_bytes(char *x, __m256i v, size_t n)
     qfk_store_first_bytes32(x + at, v, n - at);
 }
 
-/* Defines the kernel `name`; `set1` repeats an element in a vector. */
+/* Defines the kernel `name`; `set1` repeats an element, as a T, in a vector. */
 #define COPY(name, X, set1, T)                                                           \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)     \
     {                                                                                    \

@@ -4,6 +4,9 @@
 #include "kernels/common/element.h"
 #include "kernels/common/masks.h"
 
+/* Without it, whole blocks would share the code that cuts. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* A block at the edge has h < height rows or w < width columns: loads are cut after h elements,
  * absent columns are zero, stores are cut after w elements. */
 typedef struct block {
@@ -14,7 +17,7 @@ typedef struct block {
 } block;
 
 /* `bytes` of a column (32 if it is whole), or zeros for a column that is not there. */
-static inline __m256i load_column(const block *b, size_t j, size_t bytes)
+INLINE __m256i load_column(const block *b, size_t j, size_t bytes)
 {
     const char *a = b->a + (ptrdiff_t)j * b->col;
 
@@ -23,7 +26,7 @@ static inline __m256i load_column(const block *b, size_t j, size_t bytes)
     return bytes == 32 ? _mm256_loadu_si256((const void *)a) : qfk_load_first_bytes32(a, bytes);
 }
 
-static inline void store_row16(const block *b, size_t i, __m128i v, size_t bytes)
+INLINE void store_row(const block *b, size_t i, __m128i v, size_t bytes)
 {
     char *x = b->x + (ptrdiff_t)i * b->row;
 
@@ -35,21 +38,31 @@ static inline void store_row16(const block *b, size_t i, __m128i v, size_t bytes
         qfk_store_first_bytes(x, v, bytes);
 }
 
-static inline void store_row32(const block *b, size_t i, __m256i v, size_t bytes)
+/* The same for elements of 4 and 8 bytes, which the mask instructions know. */
+INLINE __m256i load_words(const block *b, size_t j, size_t bytes)
 {
-    char *x = b->x + (ptrdiff_t)i * b->row;
+    const void *a = b->a + (ptrdiff_t)j * b->col;
+
+    if (j >= b->w)
+        return _mm256_setzero_si256();
+    return bytes == 32 ? _mm256_loadu_si256(a) : _mm256_maskload_epi32(a, qfk_mask32(bytes / 4));
+}
+
+INLINE void store_words(const block *b, size_t i, __m256i v, size_t bytes)
+{
+    void *x = b->x + (ptrdiff_t)i * b->row;
 
     if (i >= b->h)
         return;
     if (bytes == 32)
-        _mm256_storeu_si256((void *)x, v);
+        _mm256_storeu_si256(x, v);
     else
-        qfk_store_first_bytes32(x, v, bytes);
+        _mm256_maskstore_epi32(x, qfk_mask32(bytes / 4), v);
 }
 
 /* 32 x 16 bytes. Interleaving vector k with vector k + 8 rotates the index (column, row) of every
  * byte in its 16 x 16 half by one bit; after four rounds column and row have changed places. */
-static inline void turn_x8(const block *b)
+INLINE void turn_x8(const block *b)
 {
     __m256i v[16], t[16];
 
@@ -64,13 +77,13 @@ static inline void turn_x8(const block *b)
             v[k] = t[k];
     }
     for (size_t k = 0; k < 16; k++) {
-        store_row16(b, k, _mm256_castsi256_si128(v[k]), b->w);
-        store_row16(b, k + 16, _mm256_extracti128_si256(v[k], 1), b->w);
+        store_row(b, k, _mm256_castsi256_si128(v[k]), b->w);
+        store_row(b, k + 16, _mm256_extracti128_si256(v[k], 1), b->w);
     }
 }
 
 /* 16 x 8 elements of 2 bytes, in three rounds of the same. */
-static inline void turn_x16(const block *b)
+INLINE void turn_x16(const block *b)
 {
     __m256i v[8], t[8];
 
@@ -85,18 +98,18 @@ static inline void turn_x16(const block *b)
             v[k] = t[k];
     }
     for (size_t k = 0; k < 8; k++) {
-        store_row16(b, k, _mm256_castsi256_si128(v[k]), 2 * b->w);
-        store_row16(b, k + 8, _mm256_extracti128_si256(v[k], 1), 2 * b->w);
+        store_row(b, k, _mm256_castsi256_si128(v[k]), 2 * b->w);
+        store_row(b, k + 8, _mm256_extracti128_si256(v[k], 1), 2 * b->w);
     }
 }
 
 /* 8 x 8 elements of 4 bytes: 4 x 4 in every quarter by two rounds, then quarters change places. */
-static inline void turn_x32(const block *b)
+INLINE void turn_x32(const block *b)
 {
     __m256i v[8], t[8];
 
     for (size_t k = 0; k < 8; k++)
-        v[k] = load_column(b, k, 4 * b->h);
+        v[k] = load_words(b, k, 4 * b->h);
     for (size_t q = 0; q < 8; q += 4) {
         t[q] = _mm256_unpacklo_epi32(v[q], v[q + 2]);
         t[q + 1] = _mm256_unpackhi_epi32(v[q], v[q + 2]);
@@ -108,25 +121,25 @@ static inline void turn_x32(const block *b)
         v[q + 3] = _mm256_unpackhi_epi32(t[q + 1], t[q + 3]);
     }
     for (size_t k = 0; k < 4; k++) {
-        store_row32(b, k, _mm256_permute2x128_si256(v[k], v[k + 4], 0x20), 4 * b->w);
-        store_row32(b, k + 4, _mm256_permute2x128_si256(v[k], v[k + 4], 0x31), 4 * b->w);
+        store_words(b, k, _mm256_permute2x128_si256(v[k], v[k + 4], 0x20), 4 * b->w);
+        store_words(b, k + 4, _mm256_permute2x128_si256(v[k], v[k + 4], 0x31), 4 * b->w);
     }
 }
 
 /* 4 x 4 elements of 8 bytes. */
-static inline void turn_x64(const block *b)
+INLINE void turn_x64(const block *b)
 {
     __m256i v[4], t[4];
 
     for (size_t k = 0; k < 4; k++)
-        v[k] = load_column(b, k, 8 * b->h);
+        v[k] = load_words(b, k, 8 * b->h);
     t[0] = _mm256_unpacklo_epi64(v[0], v[1]);
     t[1] = _mm256_unpackhi_epi64(v[0], v[1]);
     t[2] = _mm256_unpacklo_epi64(v[2], v[3]);
     t[3] = _mm256_unpackhi_epi64(v[2], v[3]);
     for (size_t k = 0; k < 2; k++) {
-        store_row32(b, k, _mm256_permute2x128_si256(t[k], t[k + 2], 0x20), 8 * b->w);
-        store_row32(b, k + 2, _mm256_permute2x128_si256(t[k], t[k + 2], 0x31), 8 * b->w);
+        store_words(b, k, _mm256_permute2x128_si256(t[k], t[k + 2], 0x20), 8 * b->w);
+        store_words(b, k + 2, _mm256_permute2x128_si256(t[k], t[k + 2], 0x31), 8 * b->w);
     }
 }
 
