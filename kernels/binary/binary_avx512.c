@@ -1,5 +1,5 @@
-/* AVX-512 rows of the binary family. The hot ones load and store under masks at the end of a row; the
- * others are the scalar loops, which the compiler vectorises with this file's flags. */
+/* AVX-512 rows of the binary family. The hot ones load and store under masks at the end of a row;
+ * the others are the scalar loops, which the compiler vectorises with this file's flags. */
 #include "kernels/common/element.h"
 #include "kernels/common/masks.h"
 

@@ -1,5 +1,5 @@
-/* AVX-512 rows of the cast family: f32 to and from f16 and bf16 (integers; the bf16 instructions treat
- * subnormals as zero). */
+/* AVX-512 rows of the cast family: f32 to and from f16 and bf16 (integers; the bf16 instructions
+ * treat subnormals as zero). */
 #include "kernels/common/bf16.h"
 #include "kernels/common/element.h"
 #include "kernels/common/f16.h"

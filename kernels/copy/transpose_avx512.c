@@ -1,6 +1,6 @@
 /* AVX-512 rows of transpose. The input runs down the rows, so a column of a block is one load of a
- * whole cache line, and the block is turned in registers. Blocks go from left to right, as rows of the
- * output grow. */
+ * whole cache line, and the block is turned in registers. Blocks go from left to right, as rows of
+ * the output grow. */
 #include "kernels/common/element.h"
 #include "kernels/common/masks.h"
 
