@@ -1,0 +1,458 @@
+/* Which values share memory, and what a write to one does to the others.
+ *
+ * Every value hangs at a root, the memory that it lives in. A constant write gives the root a new
+ * version: the write is carried up from the view through which it went by scattering into the
+ * view's parent, and the other views are derived again when somebody reads them. A write that is
+ * not constant makes the whole root state of the program. */
+#include "work.h"
+
+#include <string.h>
+
+#define MAX_BODY_DEPTH 32
+/* After so many runs that started from a wrong guess, nothing that is written counts as constant.
+ */
+#define MAX_GUESSES 16u
+
+qf_status qfi_scope_add(qfi_fold *fold, const qf_graph *graph, uint32_t *scope, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    if (run->n_slot + graph->n_value >= QFI_NONE)
+        QF_FAIL(diag, QF_ERR_LIMIT, "too many values");
+    qfi_scope *scopes =
+        qfi_pool_grow(&run->pool, run->scope, run->n_scope, &run->cap_scope, sizeof *scopes);
+    if (!scopes)
+        return QFI_NO_MEMORY(diag);
+    run->scope = scopes;
+    *scope = (uint32_t)run->n_scope;
+    scopes[run->n_scope++] = (qfi_scope){ .graph = graph, .base = (uint32_t)run->n_slot };
+    for (qfi_id v = 0; v < graph->n_value; v++) {
+        qfi_slot *slots =
+            qfi_pool_grow(&run->pool, run->slot, run->n_slot, &run->cap_slot, sizeof *slots);
+        if (!slots)
+            return QFI_NO_MEMORY(diag);
+        run->slot = slots;
+        slots[run->n_slot++] = (qfi_slot){
+            .ref = QFI_NONE, .root = QFI_NONE, .parent = QFI_NONE, .scope = *scope, .value = v
+        };
+    }
+    return QF_OK;
+}
+
+qf_status qfi_root_add(qfi_fold *fold, uint32_t slot, qfi_ref contents, qf_diag *diag)
+{
+    qfi_work *work = qfi_work_of(fold);
+    qfi_run *run = &work->run;
+    qfi_root *roots =
+        qfi_pool_grow(&run->pool, run->root, run->n_root, &run->cap_root, sizeof *roots);
+    if (!roots)
+        return QFI_NO_MEMORY(diag);
+    run->root = roots;
+    qfi_slot *s = &run->slot[slot];
+    const bool top = s->scope == 0;
+    qfi_root root = { .contents = contents,
+                      .base = slot,
+                      .link = QFI_NONE,
+                      .payload = top ? fold->graph->value[s->value].payload : QFI_NONE,
+                      .value = top ? s->value : QFI_NONE };
+    if (root.payload != QFI_NONE)
+        root.state = work->payload_state[root.payload];
+    else if (top)
+        root.state = work->value_state[s->value];
+    s->root = (uint32_t)run->n_root;
+    s->parent = QFI_NONE;
+    s->ref = root.state ? QFI_NONE : contents;
+    roots[run->n_root++] = root;
+    return QF_OK;
+}
+
+void qfi_slot_alias(qfi_run *run, uint32_t slot, uint32_t parent, bool same, qfi_ref ref)
+{
+    qfi_slot *s = &run->slot[slot];
+    s->root = run->slot[parent].root;
+    s->parent = parent;
+    s->same = same;
+    s->ref = run->root[s->root].state ? QFI_NONE : ref;
+    s->version = run->root[s->root].version;
+}
+
+/* ---------------------------------------------------------------- roots that are state after all
+ */
+
+static bool push(qfi_pool *pool, qfi_stack *stack, uint32_t item)
+{
+    uint32_t *items = qfi_pool_grow(pool, stack->item, stack->n, &stack->cap, sizeof *items);
+    if (!items)
+        return false;
+    stack->item = items;
+    items[stack->n++] = item;
+    return true;
+}
+
+/* Roots without a name of their own live in a body; the node that holds it stays then, which names
+ * them to the outside. */
+static void give_up_one(qfi_work *work, qfi_root *root, qf_reason reason)
+{
+    root->state = (uint16_t)(root->contents == QFI_NONE ? QF_REASON_runtime : reason);
+    if (root->contents == QFI_NONE)
+        return;
+    if (root->payload != QFI_NONE && !work->payload_state[root->payload]) {
+        work->payload_state[root->payload] = (uint16_t)reason;
+        work->restart = true;
+    } else if (root->payload == QFI_NONE && root->value != QFI_NONE &&
+               !work->value_state[root->value]) {
+        work->value_state[root->value] = (uint16_t)reason;
+        work->restart = true;
+    }
+}
+
+qf_status qfi_root_give_up(qfi_fold *fold, uint32_t root, qf_reason reason, qf_diag *diag)
+{
+    qfi_work *work = qfi_work_of(fold);
+    qfi_run *run = &work->run;
+    qfi_stack *todo = &run->giving_up;
+    todo->n = 0;
+    if (!push(&run->pool, todo, root))
+        return QFI_NO_MEMORY(diag);
+    while (todo->n) {
+        qfi_root *r = &run->root[todo->item[--todo->n]];
+        if (r->state)
+            continue;
+        give_up_one(work, r, reason);
+        for (uint32_t l = r->link; l != QFI_NONE; l = run->link[l].next)
+            if (!push(&run->pool, todo, run->link[l].root))
+                return QFI_NO_MEMORY(diag);
+    }
+    return QF_OK;
+}
+
+/* ---------------------------------------------------------------- views after a write */
+
+static bool is_stale(const qfi_run *run, uint32_t slot)
+{
+    const qfi_slot *s = &run->slot[slot];
+    return s->ref != QFI_NONE && s->version != run->root[s->root].version;
+}
+
+static const qfi_node *producer_of(const qfi_run *run, uint32_t slot)
+{
+    const qfi_slot *s = &run->slot[slot];
+    return qfi_producer(run->scope[s->scope].graph, s->value);
+}
+
+/* A slot that must be brought up to date before this one, QFI_NONE if there is none. */
+static uint32_t stale_source(const qfi_run *run, uint32_t slot)
+{
+    const qfi_slot *s = &run->slot[slot];
+    if (s->parent == QFI_NONE || is_stale(run, s->parent))
+        return s->parent; /* a base has no sources */
+    const qfi_scope *scope = &run->scope[s->scope];
+    const qfi_node *node = s->same ? NULL : producer_of(run, slot);
+    for (uint32_t k = 0; node && k < node->n_in; k++) {
+        const qfi_id v = scope->graph->operand[node->first_in + k];
+        if (v != QFI_NONE && is_stale(run, scope->base + v))
+            return scope->base + v;
+    }
+    return QFI_NONE;
+}
+
+/* The producer's calls once more, on what its operands hold now. */
+static qf_status derive_again(qfi_fold *fold, uint32_t slot, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    const uint32_t root = run->slot[slot].root;
+    const qfi_node *node = producer_of(run, slot);
+    const qfi_id first = run->slot[slot].value - node->first_out;
+    const uint32_t scope = run->slot[slot].scope;
+    const qfi_id n = (qfi_id)(node - run->scope[scope].graph->node);
+    qfi_env env = { .node = scope ? QFI_NONE : n };
+    QF_TRY(qfi_lower(fold, scope, n, &env, diag));
+    const qfi_ref ref = env.reason == QF_REASON_none ? env.out[first] : QFI_NONE;
+    run->slot[slot].version = run->root[root].version;
+    run->slot[slot].ref = ref;
+    return ref == QFI_NONE ? qfi_root_give_up(fold, root, QF_REASON_alias, diag) : QF_OK;
+}
+
+static qf_status refresh_one(qfi_fold *fold, uint32_t slot, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    qfi_slot *s = &run->slot[slot];
+    if (s->parent != QFI_NONE && !s->same)
+        return derive_again(fold, slot, diag);
+    s->ref = s->parent == QFI_NONE ? run->root[s->root].contents : run->slot[s->parent].ref;
+    s->version = run->root[s->root].version;
+    return QF_OK;
+}
+
+qf_status qfi_slot_refresh(qfi_fold *fold, uint32_t slot, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    if (!is_stale(run, slot))
+        return QF_OK;
+    qfi_stack *todo = &run->refreshing;
+    todo->n = 0;
+    if (!push(&run->pool, todo, slot))
+        return QFI_NO_MEMORY(diag);
+    while (todo->n) {
+        const uint32_t top = todo->item[todo->n - 1];
+        const uint32_t source = is_stale(run, top) ? stale_source(run, top) : QFI_NONE;
+        if (source != QFI_NONE) {
+            if (!push(&run->pool, todo, source))
+                return QFI_NO_MEMORY(diag);
+            continue;
+        }
+        if (is_stale(run, top))
+            QF_TRY(refresh_one(fold, top, diag));
+        todo->n--;
+    }
+    return QF_OK;
+}
+
+/* ---------------------------------------------------------------- constant writes */
+
+/* The whole from a part: contents of the operand of the view `view` once the view has the contents
+ * `part`. *out stays QFI_NONE where no call says that. */
+static qf_status scatter(qfi_fold *fold, qfi_id node, qfi_ref view, qfi_ref part, qfi_ref *out,
+                         qf_diag *diag)
+{
+    const qfi_def def = fold->prog.def[view];
+    const qf_type whole = fold->prog.def[def.in[0]].type;
+    const qfi_ref in[2] = { def.in[0], part };
+    qf_attrs attrs = { 0 };
+    qfi_prog *prog = &fold->prog;
+    *out = QFI_NONE;
+    switch (def.op) {
+    case QF_OP_permute:
+        for (int8_t i = 0; i < whole.rank; i++)
+            attrs.dims.dim[def.attrs->dims.dim[i]] = i;
+        return qfi_prog_call(prog, node, QF_OP_permute, &attrs, &part, 1, out, diag);
+    case QF_OP_reshape:
+        attrs.shape.rank = (uint8_t)whole.rank;
+        memcpy(attrs.shape.dim, whole.dim, sizeof attrs.shape.dim);
+        return qfi_prog_call(prog, node, QF_OP_reshape, &attrs, &part, 1, out, diag);
+    case QF_OP_slice:
+        return qfi_prog_call(prog, node, QF_OP_slice_scatter, def.attrs, in, 2, out, diag);
+    case QF_OP_select:
+        return qfi_prog_call(prog, node, QF_OP_select_scatter, def.attrs, in, 2, out, diag);
+    case QF_OP_squeeze:
+        return qfi_prog_call(prog, node, QF_OP_unsqueeze, def.attrs, &part, 1, out, diag);
+    case QF_OP_unsqueeze:
+        return qfi_prog_call(prog, node, QF_OP_squeeze, def.attrs, &part, 1, out, diag);
+    default:
+        return QF_OK;
+    }
+}
+
+qf_status qfi_slot_write(qfi_fold *fold, uint32_t slot, qfi_id node, qfi_ref written, qf_diag *diag)
+{
+    qfi_work *work = qfi_work_of(fold);
+    qfi_run *run = &work->run;
+    const uint32_t number = run->slot[slot].root;
+    const qfi_root root = run->root[number];
+    if (root.payload != QFI_NONE)
+        return qfi_root_give_up(fold, number, QF_REASON_state, diag);
+    if (root.unsure || root.watched)
+        return qfi_root_give_up(fold, number, QF_REASON_alias, diag);
+    if (work->restarts > MAX_GUESSES)
+        return qfi_root_give_up(fold, number, QF_REASON_state, diag);
+    qfi_ref view = run->slot[slot].ref;
+    while (view != root.contents) {
+        const qfi_def *def = &fold->prog.def[view];
+        qfi_ref whole = QFI_NONE;
+        if (def->n_in == 1)
+            QF_TRY(scatter(fold, node, view, written, &whole, diag));
+        if (whole == QFI_NONE)
+            return qfi_root_give_up(fold, number, QF_REASON_alias, diag);
+        view = fold->prog.def[view].in[0];
+        written = whole;
+    }
+    run->root[number].contents = written;
+    run->root[number].version++;
+    run->root[number].written = true;
+    return QF_OK;
+}
+
+/* ---------------------------------------------------------------- nodes that stay */
+
+static bool ends_with(qf_str text, const char *tail)
+{
+    const size_t n = strlen(tail);
+    return text.n >= n && !memcmp(text.p + text.n - n, tail, n);
+}
+
+/* torch's spelling: add_ and __iadd__ work in place, __add__ does not; the overload "out" fills an
+ * operand. */
+static bool is_in_place(qf_str op)
+{
+    if (ends_with(op, ".out"))
+        return true;
+    qf_str name = op;
+    while (name.n && name.p[name.n - 1] != '.')
+        name.n--;
+    name.n = name.n ? name.n - 1 : op.n;
+    size_t begin = name.n;
+    while (begin && name.p[begin - 1] != '.')
+        begin--;
+    name = (qf_str){ name.p + begin, name.n - begin };
+    return ends_with(name, "__") ? name.n > 3 && !memcmp(name.p, "__i", 3) : ends_with(name, "_");
+}
+
+/* How many operands, from the first, an operator writes that is not evaluated. */
+static uint32_t written_operands(const qfi_node *node)
+{
+    if (node->effect == QFI_WRITE)
+        return node->n_in ? 1 : 0;
+    const bool any = node->effect == QFI_KEEP || node->effect == QFI_UNKNOWN;
+    return any && is_in_place(node->op) ? node->n_in : 0;
+}
+
+/* Which placeholder a value of a body is a part of: its number + 1; 0: none; ANY: cannot be told.
+ */
+#define ANY UINT32_MAX
+
+static void mark_written(bool *written, uint32_t n, uint32_t origin)
+{
+    for (uint32_t i = 0; i < n; i++)
+        written[i] |= origin == ANY || origin == i + 1;
+}
+
+static uint32_t origin_of_results(const qf_graph *body, const qfi_node *node,
+                                  const uint32_t *origin)
+{
+    uint32_t any = 0;
+    for (uint32_t k = 0; k < node->n_in; k++) {
+        const qfi_id v = body->operand[node->first_in + k];
+        if (v == QFI_NONE || !origin[v])
+            continue;
+        if (k == 0 && (node->alias != QFI_FRESH || node->effect == QFI_WRITE))
+            return origin[v];
+        any = ANY;
+    }
+    return node->effect == QFI_UNKNOWN || node->effect == QFI_REGION ? any : 0;
+}
+
+static qf_status body_writes(qfi_pool *pool, const qf_graph *body, int depth, bool *written,
+                             qf_diag *diag);
+
+static qf_status node_writes(qfi_pool *pool, const qf_graph *body, const qfi_node *node, int depth,
+                             const uint32_t *origin, bool *written, qf_diag *diag)
+{
+    const qfi_id *operand = body->operand + node->first_in;
+    for (uint32_t k = 0; k < written_operands(node); k++)
+        if (operand[k] != QFI_NONE)
+            mark_written(written, body->n_input, origin[operand[k]]);
+    for (uint32_t b = 0; b < node->n_body; b++) {
+        const qf_graph *inner = body->body[node->first_body + b];
+        bool *deep = qfi_pool_alloc(pool, inner->n_input, sizeof *deep);
+        if (!deep)
+            return QFI_NO_MEMORY(diag);
+        QF_TRY(body_writes(pool, inner, depth + 1, deep, diag));
+        for (uint32_t i = 0; i < inner->n_input && i < node->n_in; i++) {
+            const uint32_t k = node->n_in - 1 - i;
+            if (deep[inner->n_input - 1 - i] && operand[k] != QFI_NONE)
+                mark_written(written, body->n_input, origin[operand[k]]);
+        }
+    }
+    return QF_OK;
+}
+
+/* Which placeholders of a body it writes. */
+static qf_status body_writes(qfi_pool *pool, const qf_graph *body, int depth, bool *written,
+                             qf_diag *diag)
+{
+    if (depth > MAX_BODY_DEPTH) {
+        mark_written(written, body->n_input, ANY);
+        return QF_OK;
+    }
+    uint32_t *origin = qfi_pool_alloc(pool, body->n_value, sizeof *origin);
+    if (!origin)
+        return QFI_NO_MEMORY(diag);
+    for (uint32_t i = 0; i < body->n_input; i++)
+        origin[i] = i + 1;
+    for (qfi_id n = 0; n < body->n_node; n++) {
+        const qfi_node *node = &body->node[n];
+        QF_TRY(node_writes(pool, body, node, depth, origin, written, diag));
+        for (uint32_t k = 0; k < node->n_out; k++)
+            origin[node->first_out + k] = origin_of_results(body, node, origin);
+    }
+    return QF_OK;
+}
+
+static qf_status give_up_operand(qfi_fold *fold, const qfi_scope *scope, qfi_id value,
+                                 qf_diag *diag)
+{
+    const uint32_t root =
+        value == QFI_NONE ? QFI_NONE : qfi_work_of(fold)->run.slot[scope->base + value].root;
+    return root == QFI_NONE ? QF_OK : qfi_root_give_up(fold, root, QF_REASON_state, diag);
+}
+
+qf_status qfi_keep_writes(qfi_fold *fold, uint32_t scope_number, qfi_id n, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    const qfi_scope *scope = &run->scope[scope_number];
+    const qfi_node *node = &scope->graph->node[n];
+    const qfi_id *operand = scope->graph->operand + node->first_in;
+    for (uint32_t k = 0; k < written_operands(node); k++)
+        QF_TRY(give_up_operand(fold, scope, operand[k], diag));
+    for (uint32_t b = 0; b < node->n_body; b++) {
+        const qf_graph *body = scope->graph->body[node->first_body + b];
+        bool *written = qfi_pool_alloc(&run->pool, body->n_input, sizeof *written);
+        if (!written)
+            return QFI_NO_MEMORY(diag);
+        QF_TRY(body_writes(&run->pool, body, 0, written, diag));
+        for (uint32_t i = 0; i < body->n_input && i < node->n_in; i++)
+            if (written[body->n_input - 1 - i])
+                QF_TRY(give_up_operand(fold, scope, operand[node->n_in - 1 - i], diag));
+    }
+    return QF_OK;
+}
+
+static qf_status link_root(qfi_fold *fold, uint32_t from, uint32_t to, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    qfi_link *links =
+        qfi_pool_grow(&run->pool, run->link, run->n_link, &run->cap_link, sizeof *links);
+    if (!links)
+        return QFI_NO_MEMORY(diag);
+    run->link = links;
+    links[run->n_link] = (qfi_link){ .root = to, .next = run->root[from].link };
+    run->root[from].link = (uint32_t)run->n_link++;
+    run->root[to].watched = true;
+    return QF_OK;
+}
+
+/* The result of an operator of which nothing is known may be a part of any operand. */
+static qf_status link_operands(qfi_fold *fold, const qfi_scope *scope, const qfi_node *node,
+                               uint32_t slot, qf_diag *diag)
+{
+    const qfi_run *run = &qfi_work_of(fold)->run;
+    for (uint32_t k = 0; k < node->n_in; k++) {
+        const qfi_id v = scope->graph->operand[node->first_in + k];
+        const uint32_t root = v == QFI_NONE ? QFI_NONE : run->slot[scope->base + v].root;
+        if (root != QFI_NONE)
+            QF_TRY(link_root(fold, run->slot[slot].root, root, diag));
+    }
+    return QF_OK;
+}
+
+qf_status qfi_keep_effects(qfi_fold *fold, uint32_t scope_number, qfi_id n, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    const qfi_scope scope = run->scope[scope_number];
+    const qfi_node *node = &scope.graph->node[n];
+    const qfi_id first = node->n_in ? scope.graph->operand[node->first_in] : QFI_NONE;
+    const bool shares = first != QFI_NONE && run->slot[scope.base + first].root != QFI_NONE &&
+                        (node->alias != QFI_FRESH || node->effect == QFI_WRITE);
+    QF_TRY(qfi_keep_writes(fold, scope_number, n, diag));
+    for (uint32_t k = 0; k < node->n_out; k++) {
+        const uint32_t slot = scope.base + node->first_out + k;
+        if (shares) {
+            qfi_slot_alias(run, slot, scope.base + first, false, QFI_NONE);
+            run->root[run->slot[slot].root].watched = true;
+            continue;
+        }
+        QF_TRY(qfi_root_add(fold, slot, QFI_NONE, diag));
+        if (node->effect == QFI_UNKNOWN)
+            QF_TRY(link_operands(fold, &scope, node, slot, diag));
+    }
+    return QF_OK;
+}

@@ -1,0 +1,577 @@
+/* The first pass: reads the program in order and tells, value by value, what is constant, and node
+ * by node, what may fold.
+ *
+ * Deny by default: a node folds only if all its operands are constant and the format can express it
+ * by internal calls. That a fresh result belongs to the constant region alone is assumed until
+ * somebody who stays writes it (alias.c); then the pass starts again, knowing better. */
+#include "work.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_REGION_DEPTH 16
+
+/* What became of a node. known: its results are constant (held: it stays all the same if somebody
+ * needs it). */
+typedef struct outcome {
+    qf_reason reason;
+    bool known, held;
+    char detail[160];
+} outcome;
+
+typedef struct visitor {
+    qfi_fold *fold;
+    qfi_run *run;
+    uint32_t scope;
+    int depth;
+    qfi_id top; /* the top-level node that calls belong to */
+} visitor;
+
+static void keep(outcome *o, qf_reason reason, const char *detail)
+{
+    *o = (outcome){ .reason = reason };
+    snprintf(o->detail, sizeof o->detail, "%s", detail);
+}
+
+/* ---------------------------------------------------------------- lower(), with slots as operands
+ */
+
+typedef struct env_user {
+    qfi_fold *fold;
+    uint32_t base;
+    qf_status status; /* the first failure inside a callback */
+    qf_diag diag;
+} env_user;
+
+static qfi_ref env_ref(qfi_env *env, qfi_id value)
+{
+    const env_user *user = env->user;
+    return qfi_work_of(user->fold)->run.slot[user->base + value].ref;
+}
+
+static bool env_scalar(qfi_env *env, qfi_id value, qf_scalar *out)
+{
+    env_user *user = env->user;
+    const qfi_ref ref = env_ref(env, value);
+    bool known = false;
+    if (ref == QFI_NONE || user->status != QF_OK)
+        return false;
+    user->status = qfi_evaluate_scalar(user->fold, ref, out, &known, &user->diag);
+    return user->status == QF_OK && known;
+}
+
+static bool env_elements(qfi_env *env, qfi_ref ref, qf_scalar *out, uint32_t *n)
+{
+    env_user *user = env->user;
+    bool known = false;
+    if (ref == QFI_NONE || user->status != QF_OK)
+        return false;
+    user->status = qfi_evaluate_small(user->fold, ref, out, n, &known, &user->diag);
+    return user->status == QF_OK && known;
+}
+
+qf_status qfi_lower(qfi_fold *fold, uint32_t scope, qfi_id n, qfi_env *env, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    const qf_graph *graph = run->scope[scope].graph;
+    const uint32_t n_out = graph->node[n].n_out;
+    env_user user = { .fold = fold, .base = run->scope[scope].base };
+    env->prog = &fold->prog;
+    env->user = &user;
+    env->ref = env_ref;
+    env->scalar = env_scalar;
+    env->elements = env_elements;
+    env->written = QFI_NONE;
+    env->out = qfi_pool_alloc(&run->pool, n_out, sizeof *env->out);
+    if (!env->out)
+        return QFI_NO_MEMORY(diag);
+    for (uint32_t k = 0; k < n_out; k++)
+        env->out[k] = QFI_NONE;
+    QF_TRY(graph->lower(graph, n, env, diag));
+    if (user.status != QF_OK)
+        QF_FAIL(diag, user.status, "%s", user.diag.text);
+    return QF_OK;
+}
+
+/* ---------------------------------------------------------------- reasons that need no evaluation
+ */
+
+/* Names are spans of a larger text; globs want a terminator. NULL when out of memory. */
+static bool matches(qfi_pool *pool, const char *const *globs, qf_str name)
+{
+    const char *text = globs && *globs ? qfi_pool_text(pool, name.p, name.n) : NULL;
+    for (size_t i = 0; text && globs[i]; i++)
+        if (fnmatch(globs[i], text, 0) == 0)
+            return true;
+    return false;
+}
+
+static bool names_node(qfi_pool *pool, const char *const *globs, const qf_graph *graph,
+                       const qfi_node *node)
+{
+    if (matches(pool, globs, node->name))
+        return true;
+    for (uint32_t k = 0; globs && k < node->n_out; k++)
+        if (matches(pool, globs, graph->value[node->first_out + k].name))
+            return true;
+    return false;
+}
+
+static bool is_pinned(const qf_graph *graph, const qfi_node *node)
+{
+    for (uint32_t k = 0; k < node->n_out; k++)
+        if (graph->value[node->first_out + k].pinned)
+            return true;
+    return false;
+}
+
+static qf_reason reason_by_request(const visitor *v, const qf_graph *graph, const qfi_node *node)
+{
+    const qf_fold_options *options = v->fold->options;
+    qfi_pool *pool = &v->run->pool;
+    if (v->fold->graph->training)
+        return QF_REASON_training;
+    if (node->effect == QFI_KEEP)
+        return node->reason ? (qf_reason)node->reason : QF_REASON_effect;
+    if (names_node(pool, options->keep, graph, node))
+        return QF_REASON_keep_name;
+    if (matches(pool, options->keep_op, node->op))
+        return QF_REASON_keep_op;
+    return is_pinned(graph, node) ? QF_REASON_signature : QF_REASON_none;
+}
+
+/* Why a slot is not constant. */
+static qf_reason reason_of_slot(const qfi_run *run, uint32_t slot)
+{
+    const qfi_slot *s = &run->slot[slot];
+    const qfi_value *value = &run->scope[s->scope].graph->value[s->value];
+    const uint16_t state = s->root == QFI_NONE ? 0 : run->root[s->root].state;
+    if (state)
+        return (qf_reason)state;
+    const bool stored = value->kind == QF_VALUE_PARAM || value->kind == QF_VALUE_BUFFER ||
+                        value->kind == QF_VALUE_CONST;
+    return stored || value->kind == QF_VALUE_OTHER ? QF_REASON_opaque : QF_REASON_runtime;
+}
+
+/* Brings every operand up to date; remembers what it held; the first one that is not constant gives
+ * the reason. */
+static qf_status read_operands(const visitor *v, const qfi_node *node, outcome *o, qf_diag *diag)
+{
+    const qfi_scope scope = v->run->scope[v->scope];
+    for (uint32_t k = 0; k < node->n_in; k++) {
+        const qfi_id value = scope.graph->operand[node->first_in + k];
+        if (value == QFI_NONE)
+            continue;
+        const uint32_t slot = scope.base + value;
+        QF_TRY(qfi_slot_refresh(v->fold, slot, diag));
+        const qfi_ref ref = v->run->slot[slot].ref;
+        if (v->scope == 0)
+            v->run->read[node->first_in + k] = ref;
+        if (ref == QFI_NONE && o->reason == QF_REASON_none)
+            keep(o, reason_of_slot(v->run, slot), "");
+    }
+    if (o->reason != QF_REASON_none && node->effect == QFI_ASSERT)
+        keep(o, QF_REASON_assertion, "");
+    return QF_OK;
+}
+
+/* ---------------------------------------------------------------- evaluated nodes */
+
+/* A symbolic dim in the record says nothing against a number. */
+static bool fits(const qf_type *computed, const qf_type *recorded)
+{
+    if (recorded->rank < 0)
+        return true;
+    if (computed->dtype != recorded->dtype || computed->rank != recorded->rank)
+        return false;
+    for (int8_t i = 0; i < computed->rank; i++)
+        if (recorded->dim[i] >= 0 && recorded->dim[i] != computed->dim[i])
+            return false;
+    return true;
+}
+
+/* A number becomes a literal of the program at once, so that chains of them cost one evaluation
+ * each. */
+static qf_status settle_scalar(const visitor *v, qfi_ref *ref, outcome *o, qf_diag *diag)
+{
+    const qf_type type = v->fold->prog.def[*ref].type;
+    qf_attrs attrs = { .full = { .type = type } };
+    bool known;
+    QF_TRY(qfi_evaluate_scalar(v->fold, *ref, &attrs.full.value, &known, diag));
+    if (!known) {
+        const bool undefined = v->fold->prog.def[*ref].undefined;
+        keep(o, undefined ? QF_REASON_undefined : QF_REASON_output_kind,
+             "a number that is not known ahead");
+        return QF_OK;
+    }
+    return qfi_prog_call(&v->fold->prog, v->top, QF_OP_full, &attrs, NULL, 0, ref, diag);
+}
+
+static qf_status check_result(const visitor *v, const qfi_value *value, qfi_ref *ref, outcome *o,
+                              qf_diag *diag)
+{
+    if (*ref == QFI_NONE) {
+        if (value->n_use)
+            keep(o, QF_REASON_unsupported_argument, "a result that is used cannot be computed");
+        return QF_OK;
+    }
+    if (value->kind == QF_VALUE_SCALAR)
+        return settle_scalar(v, ref, o, diag);
+    if (value->kind != QF_VALUE_COMPUTED) {
+        keep(o, QF_REASON_output_kind, "");
+        return QF_OK;
+    }
+    const qf_type *type = &v->fold->prog.def[*ref].type;
+    if (!fits(type, &value->type))
+        keep(o, QF_REASON_type_mismatch, qf_dtype_get(type->dtype)->name);
+    return QF_OK;
+}
+
+/* Whether a result whose row says "a view when the layout allows" can be one. */
+static bool may_be_view(const qfi_value *whole, const qfi_value *part)
+{
+    int64_t stride[QF_MAX_RANK];
+    if (whole->type.dtype != part->type.dtype)
+        return false;
+    if (!whole->strided || whole->type.rank < 0 || part->type.rank < 0)
+        return true;
+    return qf_strides_reshape((uint8_t)whole->type.rank, whole->type.dim, whole->stride,
+                              (uint8_t)part->type.rank, part->type.dim, stride);
+}
+
+static qf_status bind_result(const visitor *v, const qfi_node *node, uint32_t k, qfi_ref ref,
+                             qf_diag *diag)
+{
+    const qfi_scope scope = v->run->scope[v->scope];
+    const qfi_id value = node->first_out + k;
+    const uint32_t slot = scope.base + value;
+    const qfi_id first = node->n_in ? scope.graph->operand[node->first_in] : QFI_NONE;
+    const qfi_value *values = scope.graph->value;
+    const bool maybe = node->alias == QFI_ALIAS_MAYBE && first != QFI_NONE;
+    const bool sure = node->alias == QFI_ALIAS && first != QFI_NONE;
+    const bool number = values[value].kind == QF_VALUE_SCALAR;
+    if (number || (!sure && !(maybe && may_be_view(&values[first], &values[value]))))
+        return qfi_root_add(v->fold, slot, ref, diag);
+    qfi_slot_alias(v->run, slot, scope.base + first, false, ref);
+    v->run->root[v->run->slot[slot].root].unsure |= maybe;
+    return QF_OK;
+}
+
+/* What lower() said of a node with constant operands, before its results are looked at. */
+static qf_status lower_node(const visitor *v, qfi_id n, qfi_env *env, outcome *o, qf_diag *diag)
+{
+    env->node = v->top;
+    QF_TRY(qfi_lower(v->fold, v->scope, n, env, diag));
+    if (env->reason != QF_REASON_none)
+        keep(o, env->reason, env->detail);
+    else if (v->fold->options->exact && env->inexact)
+        keep(o, QF_REASON_inexact, "");
+    else if (v->fold->attempt >= 3 && env->checked)
+        keep(o, QF_REASON_undefined, "");
+    return QF_OK;
+}
+
+/* A result whose memory somebody writes who stays. */
+static qf_reason reason_of_results(const visitor *v, const qfi_node *node)
+{
+    const qfi_work *work = qfi_work_of(v->fold);
+    for (uint32_t k = 0; v->scope == 0 && k < node->n_out; k++)
+        if (work->value_state[node->first_out + k])
+            return (qf_reason)work->value_state[node->first_out + k];
+    return QF_REASON_none;
+}
+
+static qf_status visit_pure(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
+{
+    const qf_graph *graph = v->run->scope[v->scope].graph;
+    const qfi_node *node = &graph->node[n];
+    qfi_env env = { 0 };
+    const qf_reason state = reason_of_results(v, node);
+    if (state != QF_REASON_none) {
+        keep(o, state, "");
+        return QF_OK;
+    }
+    QF_TRY(lower_node(v, n, &env, o, diag));
+    for (uint32_t k = 0; k < node->n_out && o->reason == QF_REASON_none; k++)
+        QF_TRY(check_result(v, &graph->value[node->first_out + k], &env.out[k], o, diag));
+    if (o->reason != QF_REASON_none)
+        return QF_OK;
+    for (uint32_t k = 0; k < node->n_out; k++)
+        QF_TRY(bind_result(v, node, k, env.out[k], diag));
+    o->known = true;
+    return QF_OK;
+}
+
+static qf_status visit_assert(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
+{
+    const qfi_node *node = &v->run->scope[v->scope].graph->node[n];
+    qfi_env env = { 0 };
+    QF_TRY(lower_node(v, n, &env, o, diag));
+    if (o->reason != QF_REASON_none)
+        return QF_OK;
+    /* No error yet: what is asserted may turn out to be state in a later run. */
+    if (!env.holds && !*v->run->assertion)
+        snprintf(v->run->assertion, sizeof v->run->assertion, "%.*s (%.*s) does not hold",
+                 QFI_STR(node->name), QFI_STR(node->op));
+    o->known = true;
+    return QF_OK;
+}
+
+static qf_status visit_write(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
+{
+    const qfi_scope scope = v->run->scope[v->scope];
+    const qfi_node *node = &scope.graph->node[n];
+    const qfi_id written = node->n_in ? scope.graph->operand[node->first_in] : QFI_NONE;
+    if (written == QFI_NONE) {
+        keep(o, QF_REASON_unsupported_argument, "nothing to write to");
+        return QF_OK;
+    }
+    const uint32_t target = scope.base + written;
+    const uint32_t root = v->run->slot[target].root;
+    qfi_env env = { 0 };
+    if (v->run->root[root].payload != QFI_NONE) {
+        keep(o, QF_REASON_state, "");
+        return QF_OK;
+    }
+    QF_TRY(lower_node(v, n, &env, o, diag));
+    if (o->reason != QF_REASON_none)
+        return QF_OK;
+    const qf_type *now = &v->fold->prog.def[v->run->slot[target].ref].type;
+    if (env.written == QFI_NONE || !qf_type_equal(now, &v->fold->prog.def[env.written].type)) {
+        keep(o, QF_REASON_type_mismatch, "the written value has another type");
+        return QF_OK;
+    }
+    QF_TRY(qfi_slot_write(v->fold, target, v->top, env.written, diag));
+    if (v->run->root[root].state) {
+        keep(o, (qf_reason)v->run->root[root].state, "");
+        return QF_OK;
+    }
+    QF_TRY(qfi_slot_refresh(v->fold, target, diag));
+    for (uint32_t k = 0; k < node->n_out; k++)
+        qfi_slot_alias(v->run, scope.base + node->first_out + k, target, true,
+                       v->run->slot[target].ref);
+    o->known = true;
+    return QF_OK;
+}
+
+static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag);
+
+/* Placeholders of a region's body are the last operands of the node that holds it. */
+static qf_status enter_region(visitor *inner, const visitor *v, const qfi_node *node, qf_diag *diag)
+{
+    const qfi_scope outer = v->run->scope[v->scope];
+    const qf_graph *body = outer.graph->body[node->first_body];
+    QF_TRY(qfi_scope_add(v->fold, body, &inner->scope, diag));
+    const uint32_t base = v->run->scope[inner->scope].base;
+    for (uint32_t i = 0; i < body->n_input; i++) {
+        const qfi_id value = outer.graph->operand[node->first_in + node->n_in - body->n_input + i];
+        if (value == QFI_NONE)
+            QF_TRY(qfi_root_add(v->fold, base + i, QFI_NONE, diag));
+        else
+            qfi_slot_alias(v->run, base + i, outer.base + value, true,
+                           v->run->slot[outer.base + value].ref);
+    }
+    return QF_OK;
+}
+
+static qf_status leave_region(const visitor *inner, const visitor *v, const qfi_node *node,
+                              outcome *o, qf_diag *diag)
+{
+    const qfi_scope outer = v->run->scope[v->scope], scope = v->run->scope[inner->scope];
+    for (uint32_t k = 0; k < node->n_out; k++) {
+        const qfi_id from = scope.graph->output[k];
+        if (from == QFI_NONE) {
+            keep(o, QF_REASON_output_kind, "");
+            return QF_OK;
+        }
+        const uint32_t slot = scope.base + from;
+        QF_TRY(qfi_slot_refresh(v->fold, slot, diag));
+        qfi_ref ref = v->run->slot[slot].ref;
+        QF_TRY(check_result(v, &outer.graph->value[node->first_out + k], &ref, o, diag));
+        if (o->reason != QF_REASON_none)
+            return QF_OK;
+        qfi_slot_alias(v->run, outer.base + node->first_out + k, slot, true, ref);
+        /* Memory made inside is known outside by the first result that it leaves through. */
+        qfi_root *root = &v->run->root[v->run->slot[slot].root];
+        if (v->scope == 0 && root->payload == QFI_NONE && root->value == QFI_NONE)
+            root->value = node->first_out + k;
+    }
+    o->known = true;
+    return QF_OK;
+}
+
+/* All or nothing: the node folds when every node of its body does. */
+static qf_status visit_region(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
+{
+    const qf_graph *graph = v->run->scope[v->scope].graph;
+    const qfi_node *node = &graph->node[n];
+    const qf_graph *body = node->n_body ? graph->body[node->first_body] : NULL;
+    if (!body || v->depth >= MAX_REGION_DEPTH || body->n_input > node->n_in ||
+        body->n_output != node->n_out) {
+        keep(o, QF_REASON_control_flow, "");
+        return QF_OK;
+    }
+    const qf_reason state = reason_of_results(v, node);
+    if (state != QF_REASON_none) {
+        keep(o, state, "");
+        return QF_OK;
+    }
+    visitor inner = *v;
+    inner.depth++;
+    QF_TRY(enter_region(&inner, v, node, diag));
+    for (qfi_id i = 0; i < body->n_node; i++) {
+        outcome part = { 0 };
+        QF_TRY(visit(&inner, i, &part, diag));
+        if (part.known)
+            continue;
+        keep(o, part.reason, "");
+        snprintf(o->detail, sizeof o->detail, "because of %.*s in its body: %.60s",
+                 (int)(body->node[i].name.n < 60 ? body->node[i].name.n : 60), body->node[i].name.p,
+                 part.detail);
+        return QF_OK;
+    }
+    return leave_region(&inner, v, node, o, diag);
+}
+
+static qf_status visit_unknown(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
+{
+    (void)v, (void)n, (void)diag;
+    keep(o, QF_REASON_unknown_op, "");
+    return QF_OK;
+}
+
+typedef qf_status visit_fn(const visitor *v, qfi_id n, outcome *o, qf_diag *diag);
+
+static visit_fn *const visits[] = {
+    [QFI_PURE] = visit_pure,   [QFI_KEEP] = visit_unknown,  [QFI_ASSERT] = visit_assert,
+    [QFI_WRITE] = visit_write, [QFI_REGION] = visit_region, [QFI_UNKNOWN] = visit_unknown,
+};
+
+/* Reasons under which the results are known although the node stays: the node's own, not its
+ * operands'. */
+static qf_reason reason_to_hold(const visitor *v, const qf_graph *graph, qfi_id n)
+{
+    const qf_fold_options *options = v->fold->options;
+    if (v->scope != 0)
+        return QF_REASON_none;
+    if (qfi_work_of(v->fold)->hold[n])
+        return (qf_reason)qfi_work_of(v->fold)->hold[n];
+    const bool selected = !options->only || !*options->only ||
+                          names_node(&v->run->pool, options->only, graph, &graph->node[n]);
+    return selected ? QF_REASON_none : QF_REASON_not_selected;
+}
+
+static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
+{
+    const qf_graph *graph = v->run->scope[v->scope].graph;
+    const qfi_node *node = &graph->node[n];
+    const qf_reason held = reason_to_hold(v, graph, n);
+    QF_TRY(read_operands(v, node, o, diag));
+    const qf_reason asked = reason_by_request(v, graph, node);
+    if (asked != QF_REASON_none && o->reason != QF_REASON_runtime)
+        keep(o, asked, "");
+    else if (asked != QF_REASON_none && node->effect == QFI_KEEP)
+        keep(o, asked, "");
+    const bool holdable = node->effect == QFI_PURE || node->effect == QFI_REGION;
+    if (held != QF_REASON_none && !holdable && o->reason == QF_REASON_none)
+        keep(o, held, "");
+    if (o->reason == QF_REASON_none)
+        QF_TRY(visits[node->effect](v, n, o, diag));
+    if (!o->known)
+        return qfi_keep_effects(v->fold, v->scope, n, diag);
+    o->held = held != QF_REASON_none;
+    o->reason = held;
+    return o->held ? qfi_keep_writes(v->fold, v->scope, n, diag) : QF_OK;
+}
+
+/* ---------------------------------------------------------------- the whole graph */
+
+static bool is_known_type(const qf_type *type)
+{
+    uint64_t bytes;
+    return type->dtype != QF_DT_none && qf_type_bytes(type, &bytes);
+}
+
+static qf_status bind_placeholder(qfi_fold *fold, qfi_id v, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    const qfi_value *value = &fold->graph->value[v];
+    qfi_ref leaf = QFI_NONE;
+    if (value->payload == QFI_NONE)
+        return qfi_root_add(fold, v, QFI_NONE, diag);
+    if (is_known_type(&value->type) && !fold->graph->training)
+        QF_TRY(qfi_prog_leaf(&fold->prog, v, &leaf, diag));
+    uint32_t *root = &run->payload_root[value->payload];
+    if (*root == QFI_NONE) {
+        QF_TRY(qfi_root_add(fold, v, leaf, diag));
+        *root = run->slot[v].root;
+        return QF_OK;
+    }
+    run->slot[v].root = *root;
+    run->slot[v].ref = run->root[*root].state ? QFI_NONE : leaf;
+    return QF_OK;
+}
+
+/* Arrays indexed by ids of the graph; QFI_NONE where nothing is known. */
+static qf_status start_run(qfi_fold *fold, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    const qf_graph *g = fold->graph;
+    run->payload_root = qfi_pool_alloc(&run->pool, g->n_payload, sizeof *run->payload_root);
+    run->read = qfi_pool_alloc(&run->pool, g->n_operand, sizeof *run->read);
+    run->output = qfi_pool_alloc(&run->pool, g->n_output, sizeof *run->output);
+    run->member = qfi_pool_alloc(&run->pool, g->n_node, sizeof *run->member);
+    if (!run->payload_root || !run->read || !run->output || !run->member)
+        return QFI_NO_MEMORY(diag);
+    for (uint32_t i = 0; i < g->n_payload; i++)
+        run->payload_root[i] = QFI_NONE;
+    for (uint32_t i = 0; i < g->n_operand; i++)
+        run->read[i] = QFI_NONE;
+    for (qfi_id v = 0; v < g->n_value; v++)
+        if (g->value[v].mutated && g->value[v].payload != QFI_NONE)
+            qfi_work_of(fold)->payload_state[g->value[v].payload] = QF_REASON_state;
+    uint32_t scope;
+    QF_TRY(qfi_scope_add(fold, g, &scope, diag));
+    for (qfi_id v = 0; v < g->n_value; v++)
+        if (g->value[v].node == QFI_NONE)
+            QF_TRY(bind_placeholder(fold, v, diag));
+    return QF_OK;
+}
+
+static qf_status record(qfi_fold *fold, qfi_id n, const outcome *o, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    qfi_node_state *state = &fold->node[n];
+    *state = (qfi_node_state){ .verdict = o->known && !o->held ? QF_FOLDED : QF_KEPT,
+                               .reason = o->reason,
+                               .detail = "" };
+    run->member[n] = !o->known ? QFI_RUNTIME : o->held ? QFI_HELD : QFI_FOLD;
+    if (!*o->detail)
+        return QF_OK;
+    state->detail = qfi_pool_text(&run->pool, o->detail, strlen(o->detail));
+    return state->detail ? QF_OK : QFI_NO_MEMORY(diag);
+}
+
+qf_status qfi_classify(qfi_fold *fold, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    const qf_graph *g = fold->graph;
+    QF_TRY(start_run(fold, diag));
+    for (qfi_id n = 0; n < g->n_node; n++) {
+        const visitor v = { .fold = fold, .run = run, .top = n };
+        outcome o = { 0 };
+        QF_TRY(visit(&v, n, &o, diag));
+        QF_TRY(record(fold, n, &o, diag));
+    }
+    for (uint32_t i = 0; i < g->n_output; i++) {
+        run->output[i] = QFI_NONE;
+        if (g->output[i] == QFI_NONE)
+            continue;
+        QF_TRY(qfi_slot_refresh(fold, g->output[i], diag));
+        run->output[i] = run->slot[g->output[i]].ref;
+    }
+    for (qfi_id v = 0; v < g->n_value; v++)
+        fold->ref[v] = run->slot[v].ref;
+    return QF_OK;
+}

@@ -1,0 +1,245 @@
+/* Computing the new payloads while they are written, counting what is not finite, and finding the
+ * culprit when a value is undefined. */
+#include "work.h"
+
+#include <string.h>
+
+/* More candidates than this are not tried one by one. */
+#define MAX_TRIALS 64u
+#define MAX_ATTEMPTS 4u
+
+/* ---------------------------------------------------------------- NaN and infinity */
+
+static uint64_t count_16(const unsigned char *p, size_t n, uint16_t exponent)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint16_t x;
+        memcpy(&x, p + 2 * i, sizeof x);
+        count += (x & exponent) == exponent;
+    }
+    return count;
+}
+
+static uint64_t count_32(const unsigned char *p, size_t n)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t x;
+        memcpy(&x, p + 4 * i, sizeof x);
+        count += (x & 0x7f800000u) == 0x7f800000u;
+    }
+    return count;
+}
+
+static uint64_t count_64(const unsigned char *p, size_t n)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x;
+        memcpy(&x, p + 8 * i, sizeof x);
+        count += (x & 0x7ff0000000000000u) == 0x7ff0000000000000u;
+    }
+    return count;
+}
+
+/* Hands bytes on and counts. part: an element that a window border cut. */
+typedef struct counter {
+    qf_dtype dtype;
+    size_t size;
+    uint64_t count;
+    unsigned char part[8];
+    size_t n_part;
+    qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag);
+    void *user;
+} counter;
+
+static counter counter_of(qf_dtype dtype)
+{
+    const bool counts =
+        dtype == QF_DT_f16 || dtype == QF_DT_bf16 || dtype == QF_DT_f32 || dtype == QF_DT_f64;
+    return (counter){ .dtype = dtype, .size = counts ? qf_dtype_get(dtype)->bits / 8u : 0 };
+}
+
+static void count_elements(counter *c, const unsigned char *p, size_t n)
+{
+    if (c->size == 8)
+        c->count += count_64(p, n);
+    else if (c->size == 4)
+        c->count += count_32(p, n);
+    else
+        c->count += count_16(p, n, c->dtype == QF_DT_f16 ? 0x7c00 : 0x7f80);
+}
+
+static void count_bytes(counter *c, const unsigned char *p, size_t n)
+{
+    while (n && c->n_part) {
+        c->part[c->n_part++] = *p++;
+        n--;
+        if (c->n_part < c->size)
+            continue;
+        count_elements(c, c->part, 1);
+        c->n_part = 0;
+    }
+    count_elements(c, p, n / c->size);
+    c->n_part = n % c->size;
+    memcpy(c->part, p + n - c->n_part, c->n_part);
+}
+
+static qf_status counting_sink(void *user, const void *data, size_t n, qf_diag *diag)
+{
+    counter *c = user;
+    if (c->size)
+        count_bytes(c, data, n);
+    return c->sink ? c->sink(c->user, data, n, diag) : QF_OK;
+}
+
+/* ---------------------------------------------------------------- definitions behind a result */
+
+/* needed[i]: whether result `ref` comes from definition i. NULL when out of memory. */
+static bool *mark_cone(qfi_pool *pool, const qfi_prog *prog, qfi_ref ref)
+{
+    bool *needed = qfi_pool_alloc(pool, (size_t)ref + 1, sizeof *needed);
+    if (!needed)
+        return NULL;
+    needed[ref] = true;
+    for (qfi_ref i = ref + 1; i-- > 0;)
+        for (uint32_t k = 0; needed[i] && k < prog->def[i].n_in; k++)
+            needed[prog->def[i].in[k]] = true;
+    return needed;
+}
+
+static qf_status stream(const qfi_fold *fold, qfi_ref ref, counter *c, qf_diag *diag)
+{
+    qf_pipe *pipe = NULL;
+    qf_status st;
+    QF_TRY_OUT(qfi_prog_compile(&fold->prog, fold->ctx, ref, NULL, &pipe, NULL, diag));
+    QF_TRY_OUT(qf_pipe_stream(fold->ctx, pipe, fold->arena, counting_sink, c, diag));
+out:
+    qf_pipe_free(pipe);
+    return st;
+}
+
+static bool is_finite(qf_scalar x)
+{
+    return x.is_int || x.f - x.f == 0;
+}
+
+/* full(-inf) is no accident: a literal counts as a source. */
+static bool is_nonfinite_literal(const qfi_def *def)
+{
+    if (def->leaf != QFI_NONE || def->op == QF_OP_COUNT)
+        return false;
+    return (def->op == QF_OP_full && !is_finite(def->attrs->full.value)) ||
+           (def->op == QF_OP_arange &&
+            !(is_finite(def->attrs->arange.start) && is_finite(def->attrs->arange.step)));
+}
+
+static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, bool *finite, qf_diag *diag)
+{
+    const qfi_prog *prog = &fold->prog;
+    qfi_pool pool = { 0 };
+    qf_status st = QF_OK;
+    const bool *needed = mark_cone(&pool, prog, ref);
+    *finite = true;
+    if (!needed)
+        st = QFI_NO_MEMORY(diag);
+    for (qfi_ref i = 0; needed && i <= ref && *finite && st == QF_OK; i++) {
+        if (!needed[i])
+            continue;
+        counter c = counter_of(prog->def[i].type.dtype);
+        if (prog->def[i].leaf != QFI_NONE && c.size)
+            st = stream(fold, i, &c, diag);
+        *finite = !c.count && !is_nonfinite_literal(&prog->def[i]);
+    }
+    qfi_pool_free(&pool);
+    return st;
+}
+
+/* ---------------------------------------------------------------- producing */
+
+static qf_status check_finite(const qfi_fold *fold, uint32_t i, qf_diag *diag)
+{
+    const qfi_id first = qfi_work_of(fold)->run.unit[qfi_work_of(fold)->run.unit_of_new[i]].first;
+    bool finite;
+    if (!fold->options->strict || !fold->nonfinite[i])
+        return QF_OK;
+    QF_TRY(sources_finite(fold, fold->edits.new_payload[i].ref, &finite, diag));
+    if (!finite)
+        return QF_OK;
+    const qf_str name =
+        first == QFI_NONE ? (qf_str){ "a moved operand", 15 } : fold->graph->value[first].name;
+    QF_FAIL(diag, QF_ERR_STRICT, "%.*s holds NaN or infinity, its sources do not", QFI_STR(name));
+}
+
+qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload,
+                           qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag),
+                           void *user, qf_diag *diag)
+{
+    counter c = counter_of(fold->prog.def[fold->edits.new_payload[new_payload].ref].type.dtype);
+    c.sink = sink;
+    c.user = user;
+    if (!fold->arena)
+        fold->arena = qf_arena_new(fold->ctx);
+    if (!fold->arena)
+        return QFI_NO_MEMORY(diag);
+    const qf_status st =
+        qf_pipe_stream(fold->ctx, fold->pipe[new_payload], fold->arena, counting_sink, &c, diag);
+    if (st == QF_ERR_VALUE)
+        qfi_work_of(fold)->failed_payload = new_payload;
+    if (st != QF_OK)
+        return st;
+    fold->nonfinite[new_payload] = c.count;
+    return check_finite(fold, new_payload, diag);
+}
+
+/* ---------------------------------------------------------------- rejecting */
+
+static bool is_checked(const qfi_def *def)
+{
+    return def->leaf == QFI_NONE && (qf_op_get(def->op)->flags & QF_OP_CHECKED);
+}
+
+/* The first call that fails by itself is the culprit: what it reads did not fail. */
+static qf_status try_calls(qfi_fold *fold, const bool *needed, qfi_ref ref, bool *found,
+                           qf_diag *diag)
+{
+    uint32_t trials = 0;
+    for (qfi_ref i = 0; i <= ref && trials < MAX_TRIALS; i++) {
+        if (!needed[i] || !is_checked(&fold->prog.def[i]))
+            continue;
+        trials++;
+        counter nowhere = { 0 };
+        qf_diag local = { 0 };
+        const qf_status st = stream(fold, i, &nowhere, &local);
+        *found = st == QF_ERR_VALUE;
+        if (*found) {
+            fold->prog.def[i].undefined = true;
+            return QF_OK;
+        }
+        if (st != QF_OK && st != QF_ERR_LIMIT)
+            QF_FAIL(diag, st, "%s", local.text);
+    }
+    return QF_OK;
+}
+
+qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag)
+{
+    const uint32_t payload = qfi_work_of(fold)->failed_payload;
+    if (payload == QFI_NONE || fold->attempt >= MAX_ATTEMPTS)
+        QF_FAIL(diag, QF_ERR_INTERNAL, "a value stays undefined");
+    fold->attempt++;
+    const qfi_ref ref = fold->edits.new_payload[payload].ref;
+    qfi_pool pool = { 0 };
+    bool found = false;
+    qf_status st = QF_OK;
+    const bool *needed = mark_cone(&pool, &fold->prog, ref);
+    if (!needed)
+        st = QFI_NO_MEMORY(diag);
+    else
+        st = try_calls(fold, needed, ref, &found, diag);
+    for (qfi_ref i = 0; st == QF_OK && !found && i <= ref; i++)
+        fold->prog.def[i].undefined |= needed[i] && is_checked(&fold->prog.def[i]);
+    qfi_pool_free(&pool);
+    return st == QF_OK ? qfi_fold_plan(fold, diag) : st;
+}

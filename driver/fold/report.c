@@ -1,0 +1,273 @@
+/* The report of a fold: what became of every node and why, what was stored, what it took. */
+#include "work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Names of sources are for people: a result that comes from more stored tensors lists the first
+ * ones. */
+#define MAX_SOURCES 64u
+#define MAX_VISITED 4096u
+
+typedef struct writer {
+    const qfi_fold *fold;
+    const qfi_run *run;
+    const qf_graph *graph;
+    qfi_pool *pool;
+    qf_report *report;
+    uint32_t *seen; /* per definition: the last node that visited it */
+    qfi_ref *queue;
+    const char *name[MAX_SOURCES];
+    uint32_t n_name;
+    bool failed; /* memory ran out: told at the end */
+} writer;
+
+static const char *text(writer *w, qf_str s)
+{
+    const char *copy = qfi_pool_text(w->pool, s.p, s.n);
+    w->failed |= !copy;
+    return copy ? copy : "";
+}
+
+static void *array(writer *w, size_t n, size_t size)
+{
+    void *p = qfi_pool_alloc(w->pool, n, size);
+    w->failed |= !p;
+    return p;
+}
+
+/* ---------------------------------------------------------------- sources */
+
+static void add_source(writer *w, qfi_id value)
+{
+    if (w->n_name < MAX_SOURCES)
+        w->name[w->n_name++] = text(w, w->graph->value[value].name);
+}
+
+static void visit_definitions(writer *w, qfi_ref ref, uint32_t mark)
+{
+    const qfi_prog *prog = &w->fold->prog;
+    uint32_t n = 0;
+    w->queue[n++] = ref;
+    for (uint32_t i = 0; i < n; i++) {
+        const qfi_def *def = &prog->def[w->queue[i]];
+        if (w->seen[w->queue[i]] == mark)
+            continue;
+        w->seen[w->queue[i]] = mark;
+        if (def->leaf != QFI_NONE)
+            add_source(w, def->leaf);
+        for (uint32_t k = 0; k < def->n_in && n < MAX_VISITED; k++)
+            if (w->seen[def->in[k]] != mark)
+                w->queue[n++] = def->in[k];
+    }
+}
+
+static void set_sources(writer *w, qf_report_node *out, const qfi_node *node, uint32_t mark)
+{
+    w->n_name = 0;
+    for (uint32_t k = 0; k < node->n_out; k++)
+        if (w->run->boundary[node->first_out + k] != QFI_NONE)
+            visit_definitions(w, w->run->boundary[node->first_out + k], mark);
+    if (!w->n_name)
+        return;
+    const char **names = array(w, w->n_name, sizeof *names);
+    if (!names)
+        return;
+    memcpy(names, w->name, w->n_name * sizeof *names);
+    out->sources = names;
+    out->n_sources = w->n_name;
+}
+
+/* ---------------------------------------------------------------- nodes and reasons */
+
+static uint64_t bytes_of_results(const qf_graph *g, const qfi_node *node)
+{
+    uint64_t sum = 0, bytes;
+    for (uint32_t k = 0; k < node->n_out; k++) {
+        const qfi_value *value = &g->value[node->first_out + k];
+        if (value->kind == QF_VALUE_COMPUTED && qf_type_bytes(&value->type, &bytes))
+            sum = bytes > UINT64_MAX - sum ? UINT64_MAX : sum + bytes;
+    }
+    return sum;
+}
+
+static void write_node(writer *w, qfi_id n, qf_report_node *out)
+{
+    const qfi_node *node = &w->graph->node[n];
+    const qfi_node_state *state = &w->fold->node[n];
+    *out = (qf_report_node){ .graph = text(w, w->graph->path),
+                             .name = text(w, node->name),
+                             .op = text(w, node->op),
+                             .verdict = state->verdict,
+                             .reason = state->verdict == QF_KEPT ? state->reason : QF_REASON_none,
+                             .bytes = bytes_of_results(w->graph, node),
+                             .bytes_before = state->bytes_before,
+                             .bytes_after = state->bytes_after };
+    const char *detail = state->verdict == QF_KEPT && state->detail ? state->detail : "";
+    out->detail = text(w, (qf_str){ detail, strlen(detail) });
+    if (state->verdict == QF_FOLDED)
+        set_sources(w, out, node, n + 1);
+    w->report->n_folded += state->verdict == QF_FOLDED;
+    w->report->n_kept += state->verdict == QF_KEPT;
+    w->report->n_dead += state->verdict == QF_DEAD;
+    w->report->n_carried += state->carried && node->dequantize;
+}
+
+static void write_nodes(writer *w)
+{
+    const uint32_t n = w->graph->n_node;
+    qf_report_node *nodes = array(w, n, sizeof *nodes);
+    w->seen = array(w, w->fold->prog.n, sizeof *w->seen);
+    w->queue = array(w, MAX_VISITED, sizeof *w->queue);
+    if (!nodes || !w->seen || !w->queue)
+        return;
+    for (qfi_id i = 0; i < n; i++)
+        write_node(w, i, &nodes[i]);
+    w->report->node = nodes;
+    w->report->n_nodes = n;
+}
+
+static const qf_reason all_reasons[] = {
+#define QF_REASON(name, number, kind, text) QF_REASON_##name,
+#include <qfold/reasons.def>
+#undef QF_REASON
+};
+#define N_REASONS (sizeof all_reasons / sizeof *all_reasons)
+
+static void write_reasons(writer *w)
+{
+    qf_report_reason *reasons = array(w, N_REASONS, sizeof *reasons);
+    if (!reasons)
+        return;
+    for (size_t i = 0; i < N_REASONS; i++)
+        reasons[i].reason = all_reasons[i];
+    for (uint32_t n = 0; n < w->report->n_nodes; n++) {
+        const qf_report_node *node = &w->report->node[n];
+        for (size_t i = 0; i < N_REASONS; i++) {
+            if (reasons[i].reason != node->reason)
+                continue;
+            reasons[i].count++;
+            reasons[i].bytes += node->bytes;
+        }
+    }
+    uint32_t used = 0;
+    for (size_t i = 0; i < N_REASONS; i++)
+        if (reasons[i].count)
+            reasons[used++] = reasons[i];
+    w->report->reason = reasons;
+    w->report->n_reasons = used;
+}
+
+/* ---------------------------------------------------------------- constants, steps, notes */
+
+static void write_constant(writer *w, const qfi_constant *constant, bool *counted,
+                           qf_report_constant *out)
+{
+    const qf_graph *g = w->graph;
+    const qfi_value *like = &g->value[constant->like];
+    *out = (qf_report_constant){ .name = text(w, like->name),
+                                 .type = constant->type,
+                                 .view = constant->payload < g->n_payload };
+    if (!out->view && !counted[constant->payload - g->n_payload]) {
+        const uint32_t i = constant->payload - g->n_payload;
+        counted[i] = true;
+        out->bytes = w->fold->edits.new_payload[i].size;
+        out->nonfinite = w->fold->nonfinite[i];
+    }
+    const char **names = like->node == QFI_NONE ? NULL : array(w, 1, sizeof *names);
+    if (!names)
+        return;
+    names[0] = text(w, g->node[like->node].name);
+    out->nodes = names;
+    out->n_nodes = 1;
+}
+
+static void write_notes(writer *w)
+{
+    qf_report *report = w->report;
+    qf_report_note *notes = array(w, report->n_constants, sizeof *notes);
+    for (uint32_t i = 0; notes && i < report->n_constants; i++) {
+        const qf_report_constant *c = &report->constant[i];
+        if (!c->nonfinite)
+            continue;
+        const char *told = qfi_pool_format(w->pool, "%llu elements are NaN or infinite",
+                                           (unsigned long long)c->nonfinite);
+        w->failed |= !told;
+        notes[report->n_notes++] = (qf_report_note){ "warning", "nonfinite", c->name, told };
+    }
+    report->note = notes;
+}
+
+static void write_constants(writer *w)
+{
+    const qfi_edits *edits = &w->fold->edits;
+    qf_report_constant *constants = array(w, edits->n_constant, sizeof *constants);
+    qf_report_step *steps = array(w, edits->n_new_payload, sizeof *steps);
+    bool *counted = array(w, edits->n_new_payload, sizeof *counted);
+    if (!constants || !steps || !counted)
+        return;
+    for (uint32_t i = 0; i < edits->n_constant; i++) {
+        const uint32_t payload = edits->constant[i].payload;
+        const bool fresh =
+            payload >= w->graph->n_payload && !counted[payload - w->graph->n_payload];
+        write_constant(w, &edits->constant[i], counted, &constants[i]);
+        if (fresh)
+            steps[payload - w->graph->n_payload].name = constants[i].name;
+    }
+    for (uint32_t i = 0; i < edits->n_new_payload; i++) {
+        const qf_cost *cost = &w->run->cost[i];
+        steps[i].bytes = edits->new_payload[i].size;
+        steps[i].read = cost->read;
+        steps[i].scratch = cost->scratch;
+        steps[i].window = cost->window;
+        steps[i].n_calls = w->run->n_calls[i];
+    }
+    w->report->constant = constants;
+    w->report->n_constants = edits->n_constant;
+    w->report->step = steps;
+    w->report->n_steps = edits->n_new_payload;
+}
+
+static void write_bytes(writer *w)
+{
+    const qfi_edits *edits = &w->fold->edits;
+    for (uint32_t p = 0; p < w->graph->n_payload; p++) {
+        w->report->bytes_before += w->graph->payload[p].size;
+        if (!edits->drop_payload[p])
+            w->report->bytes_after += w->graph->payload[p].size;
+    }
+    for (uint32_t i = 0; i < edits->n_new_payload; i++)
+        w->report->bytes_after += edits->new_payload[i].size;
+}
+
+qf_status qfi_fold_report(const qfi_fold *fold, qfi_report **out, qf_diag *diag)
+{
+    qfi_report *report = calloc(1, sizeof *report);
+    if (!report)
+        return QFI_NO_MEMORY(diag);
+    writer w = { .fold = fold,
+                 .run = &qfi_work_of(fold)->run,
+                 .graph = fold->graph,
+                 .pool = &report->pool,
+                 .report = &report->base };
+    write_nodes(&w);
+    write_reasons(&w);
+    write_constants(&w);
+    write_notes(&w);
+    write_bytes(&w);
+    if (w.failed) {
+        qf_report_free(&report->base);
+        return QFI_NO_MEMORY(diag);
+    }
+    *out = report;
+    return QF_OK;
+}
+
+void qf_report_free(qf_report *report)
+{
+    if (!report)
+        return;
+    qfi_report *whole = (qfi_report *)report; /* its first member */
+    qfi_pool_free(&whole->pool);
+    free(whole);
+}
