@@ -129,8 +129,7 @@ static bool read_outputs(qf_graph *g, qfi_json *j)
 typedef struct building {
     qf_graph *graph;
     qfi_node node;
-    qf_str target, undefined, twice, third;
-    uint32_t n_argument;
+    qf_str target, undefined, twice;
     bool has_inputs, has_outputs;
 } building;
 
@@ -214,11 +213,8 @@ static bool read_argument(building *b, qfi_json *j)
                 return false;
             continue;
         }
-        const size_t begin = qfi_pt2_at(j);
         if (!qfi_pt2_argument(j, &visitor))
             return false;
-        if (b->n_argument++ == 2)
-            b->third = (qf_str){ j->text + begin, j->at - begin };
         found = true;
     }
     return j->status == QF_OK && (found || qfi_json_fail(j, QF_ERR_SCHEMA, "'arg' is missing"));
@@ -308,8 +304,7 @@ static bool check_node(const building *b, qfi_json *j)
                          QFI_STR(wrong), b->undefined.p ? "not defined" : "defined twice");
 }
 
-/* Autocast that is enabled changes the dtypes inside the body: that is no plain region. */
-static void describe(building *b)
+static void describe(building *b, const char *text)
 {
     static const char prefix[] = "torch.ops.";
     const size_t n = sizeof prefix - 1;
@@ -318,11 +313,9 @@ static void describe(building *b)
     if (node->op.n > n && !memcmp(node->op.p, prefix, n))
         node->op = (qf_str){ node->op.p + n, node->op.n - n };
     qfi_aten_describe(qfi_aten_find(node->op), node->op, node);
-    if (qfi_str_is(node->op, "higher_order.wrap_with_autocast") && b->third.p &&
-        memmem(b->third.p, b->third.n, "true", 4)) {
-        node->effect = QFI_KEEP;
-        node->reason = QF_REASON_unsupported_argument;
-    }
+    qfi_aten_describe_region((qf_str){ text + node->text_begin,
+                                       (size_t)(node->text_end - node->text_begin) },
+                             node);
 }
 
 static bool read_node(qf_graph *g, qfi_json *j)
@@ -345,7 +338,7 @@ static bool read_node(qf_graph *g, qfi_json *j)
         b.node.name = b.node.n_out ? g->value[b.node.first_out].name : b.target;
     if (!check_node(&b, j))
         return false;
-    describe(&b);
+    describe(&b, j->text);
     g->node[g->n_node++] = b.node;
     return true;
 }
