@@ -75,8 +75,7 @@ void qfi_slot_alias(qfi_run *run, uint32_t slot, uint32_t parent, bool same, qfi
     s->version = run->root[s->root].version;
 }
 
-/* ---------------------------------------------------------------- roots that are state after all
- */
+/* ---------------------------------------- roots that are state after all */
 
 static bool push(qfi_pool *pool, qfi_stack *stack, uint32_t item)
 {
@@ -125,7 +124,7 @@ qf_status qfi_root_give_up(qfi_fold *fold, uint32_t root, qf_reason reason, qf_d
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- views after a write */
+/* ---------------------------------------- views after a write */
 
 static bool is_stale(const qfi_run *run, uint32_t slot)
 {
@@ -207,7 +206,7 @@ qf_status qfi_slot_refresh(qfi_fold *fold, uint32_t slot, qf_diag *diag)
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- constant writes */
+/* ---------------------------------------- constant writes */
 
 /* The whole from a part: contents of the operand of the view `view` once the view has the contents
  * `part`. *out stays QFI_NONE where no call says that. */
@@ -271,7 +270,7 @@ qf_status qfi_slot_write(qfi_fold *fold, uint32_t slot, qfi_id node, qfi_ref wri
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- nodes that stay */
+/* ---------------------------------------- nodes that stay */
 
 static bool ends_with(qf_str text, const char *tail)
 {

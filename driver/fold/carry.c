@@ -22,7 +22,7 @@ typedef struct carrier {
     qfi_id *user; /* per value: a node that stays and reads it, QFI_NONE */
 } carrier;
 
-/* ---------------------------------------------------------------- one view */
+/* ---------------------------------------- one view */
 
 /* Where the axis is after a view, -1 if it is no dim of its own any more. */
 static int8_t moved_axis(const qfi_def *view, const qf_type *in, int8_t axis)
@@ -114,7 +114,7 @@ static bool views_between(const qfi_prog *prog, qfi_ref from, qfi_ref to, qfi_re
     return true;
 }
 
-/* ---------------------------------------------------------------- one dequantize */
+/* ---------------------------------------- one dequantize */
 
 static bool is_widening(const carrier *c, qfi_id n)
 {

@@ -6,7 +6,6 @@
  * somebody who stays writes it (alias.c); then the pass starts again, knowing better. */
 #include "work.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,112 +33,7 @@ static void keep(outcome *o, qf_reason reason, const char *detail)
     snprintf(o->detail, sizeof o->detail, "%s", detail);
 }
 
-/* ---------------------------------------------------------------- lower(), with slots as operands
- */
-
-typedef struct env_user {
-    qfi_fold *fold;
-    uint32_t base;
-    qf_status status; /* the first failure inside a callback */
-    qf_diag diag;
-} env_user;
-
-static qfi_ref env_ref(qfi_env *env, qfi_id value)
-{
-    const env_user *user = env->user;
-    return qfi_work_of(user->fold)->run.slot[user->base + value].ref;
-}
-
-static bool env_scalar(qfi_env *env, qfi_id value, qf_scalar *out)
-{
-    env_user *user = env->user;
-    const qfi_ref ref = env_ref(env, value);
-    bool known = false;
-    if (ref == QFI_NONE || user->status != QF_OK)
-        return false;
-    user->status = qfi_evaluate_scalar(user->fold, ref, out, &known, &user->diag);
-    return user->status == QF_OK && known;
-}
-
-static bool env_elements(qfi_env *env, qfi_ref ref, qf_scalar *out, uint32_t *n)
-{
-    env_user *user = env->user;
-    bool known = false;
-    if (ref == QFI_NONE || user->status != QF_OK)
-        return false;
-    user->status = qfi_evaluate_small(user->fold, ref, out, n, &known, &user->diag);
-    return user->status == QF_OK && known;
-}
-
-qf_status qfi_lower(qfi_fold *fold, uint32_t scope, qfi_id n, qfi_env *env, qf_diag *diag)
-{
-    qfi_run *run = &qfi_work_of(fold)->run;
-    const qf_graph *graph = run->scope[scope].graph;
-    const uint32_t n_out = graph->node[n].n_out;
-    env_user user = { .fold = fold, .base = run->scope[scope].base };
-    env->prog = &fold->prog;
-    env->user = &user;
-    env->ref = env_ref;
-    env->scalar = env_scalar;
-    env->elements = env_elements;
-    env->written = QFI_NONE;
-    env->out = qfi_pool_alloc(&run->pool, n_out, sizeof *env->out);
-    if (!env->out)
-        return QFI_NO_MEMORY(diag);
-    for (uint32_t k = 0; k < n_out; k++)
-        env->out[k] = QFI_NONE;
-    QF_TRY(graph->lower(graph, n, env, diag));
-    if (user.status != QF_OK)
-        QF_FAIL(diag, user.status, "%s", user.diag.text);
-    return QF_OK;
-}
-
-/* ---------------------------------------------------------------- reasons that need no evaluation
- */
-
-/* Names are spans of a larger text; globs want a terminator. NULL when out of memory. */
-static bool matches(qfi_pool *pool, const char *const *globs, qf_str name)
-{
-    const char *text = globs && *globs ? qfi_pool_text(pool, name.p, name.n) : NULL;
-    for (size_t i = 0; text && globs[i]; i++)
-        if (fnmatch(globs[i], text, 0) == 0)
-            return true;
-    return false;
-}
-
-static bool names_node(qfi_pool *pool, const char *const *globs, const qf_graph *graph,
-                       const qfi_node *node)
-{
-    if (matches(pool, globs, node->name))
-        return true;
-    for (uint32_t k = 0; globs && k < node->n_out; k++)
-        if (matches(pool, globs, graph->value[node->first_out + k].name))
-            return true;
-    return false;
-}
-
-static bool is_pinned(const qf_graph *graph, const qfi_node *node)
-{
-    for (uint32_t k = 0; k < node->n_out; k++)
-        if (graph->value[node->first_out + k].pinned)
-            return true;
-    return false;
-}
-
-static qf_reason reason_by_request(const visitor *v, const qf_graph *graph, const qfi_node *node)
-{
-    const qf_fold_options *options = v->fold->options;
-    qfi_pool *pool = &v->run->pool;
-    if (v->fold->graph->training)
-        return QF_REASON_training;
-    if (node->effect == QFI_KEEP)
-        return node->reason ? (qf_reason)node->reason : QF_REASON_effect;
-    if (names_node(pool, options->keep, graph, node))
-        return QF_REASON_keep_name;
-    if (matches(pool, options->keep_op, node->op))
-        return QF_REASON_keep_op;
-    return is_pinned(graph, node) ? QF_REASON_signature : QF_REASON_none;
-}
+/* ---------------------------------------- operands */
 
 /* Why a slot is not constant. */
 static qf_reason reason_of_slot(const qfi_run *run, uint32_t slot)
@@ -176,7 +70,7 @@ static qf_status read_operands(const visitor *v, const qfi_node *node, outcome *
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- evaluated nodes */
+/* ---------------------------------------- evaluated nodes */
 
 /* A symbolic dim in the record says nothing against a number. */
 static bool fits(const qf_type *computed, const qf_type *recorded)
@@ -448,27 +342,13 @@ static visit_fn *const visits[] = {
     [QFI_WRITE] = visit_write, [QFI_REGION] = visit_region, [QFI_UNKNOWN] = visit_unknown,
 };
 
-/* Reasons under which the results are known although the node stays: the node's own, not its
- * operands'. */
-static qf_reason reason_to_hold(const visitor *v, const qf_graph *graph, qfi_id n)
-{
-    const qf_fold_options *options = v->fold->options;
-    if (v->scope != 0)
-        return QF_REASON_none;
-    if (qfi_work_of(v->fold)->hold[n])
-        return (qf_reason)qfi_work_of(v->fold)->hold[n];
-    const bool selected = !options->only || !*options->only ||
-                          names_node(&v->run->pool, options->only, graph, &graph->node[n]);
-    return selected ? QF_REASON_none : QF_REASON_not_selected;
-}
-
 static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
     const qf_graph *graph = v->run->scope[v->scope].graph;
     const qfi_node *node = &graph->node[n];
-    const qf_reason held = reason_to_hold(v, graph, n);
+    const qf_reason held = v->scope ? QF_REASON_none : qfi_reason_held(v->fold, n);
     QF_TRY(read_operands(v, node, o, diag));
-    const qf_reason asked = reason_by_request(v, graph, node);
+    const qf_reason asked = qfi_reason_asked(v->fold, graph, node);
     if (asked != QF_REASON_none && o->reason != QF_REASON_runtime)
         keep(o, asked, "");
     else if (asked != QF_REASON_none && node->effect == QFI_KEEP)
@@ -485,7 +365,7 @@ static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
     return o->held ? qfi_keep_writes(v->fold, v->scope, n, diag) : QF_OK;
 }
 
-/* ---------------------------------------------------------------- the whole graph */
+/* ---------------------------------------- the whole graph */
 
 static bool is_known_type(const qf_type *type)
 {

@@ -18,7 +18,7 @@ static qf_status push(qfi_run *run, qfi_stack *stack, uint32_t item, qf_diag *di
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- units */
+/* ---------------------------------------- units */
 
 static void count_bytes(qfi_run *run, const qfi_unit *unit, int sign)
 {
@@ -137,7 +137,7 @@ static void unit_remove(qfi_fold *fold, qfi_id value)
         count_bytes(run, unit, -1);
 }
 
-/* ---------------------------------------------------------------- the boundary */
+/* ---------------------------------------- the boundary */
 
 static qf_status enqueue(qfi_fold *fold, qfi_id node, qf_diag *diag)
 {
@@ -261,7 +261,7 @@ qf_status qfi_settle(qfi_fold *fold, qf_diag *diag)
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- the pass */
+/* ---------------------------------------- the pass */
 
 static qf_status start(qfi_fold *fold, qf_diag *diag)
 {

@@ -12,7 +12,7 @@ typedef struct layout {
     int64_t stride[QF_MAX_RANK], offset;
 } layout;
 
-/* ---------------------------------------------------------------- dense orders */
+/* ---------------------------------------- dense orders */
 
 /* The order of dims, slowest first, in which these strides are one dense block. Dims of size 1 say
  * nothing and go first. */
@@ -65,7 +65,7 @@ static bool same_strides(const qf_type *type, const int64_t *a, const int64_t *b
     return true;
 }
 
-/* ---------------------------------------------------------------- views as strides */
+/* ---------------------------------------- views as strides */
 
 static bool view_permute(const qf_attrs *at, const qf_type *in, const qf_type *out, layout *l)
 {
@@ -250,7 +250,7 @@ qfi_form qfi_form_of(const qfi_fold *fold, qfi_ref ref, const int64_t *want)
     return form;
 }
 
-/* ---------------------------------------------------------------- the pass */
+/* ---------------------------------------- the pass */
 
 static uint64_t saturating_add(uint64_t a, uint64_t b)
 {

@@ -30,7 +30,7 @@ typedef struct policy {
     size_t n_heap, cap_heap;
 } policy;
 
-/* ---------------------------------------------------------------- groups */
+/* ---------------------------------------- groups */
 
 static uint32_t find(uint32_t *parent, uint32_t i)
 {
@@ -176,7 +176,7 @@ static qf_status make_groups(policy *p, qf_diag *diag)
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- which unit is worst */
+/* ---------------------------------------- which unit is worst */
 
 static uint64_t add_bytes(uint64_t a, uint64_t b)
 {
@@ -246,7 +246,7 @@ static uint32_t heap_pop(policy *p)
     return top;
 }
 
-/* ---------------------------------------------------------------- the budget */
+/* ---------------------------------------- the budget */
 
 qfi_sum qfi_growth_left(const qfi_fold *fold)
 {

@@ -8,7 +8,7 @@
 #define MAX_TRIALS 64u
 #define MAX_ATTEMPTS 4u
 
-/* ---------------------------------------------------------------- NaN and infinity */
+/* ---------------------------------------- NaN and infinity */
 
 static uint64_t count_16(const unsigned char *p, size_t n, uint16_t exponent)
 {
@@ -94,7 +94,7 @@ static qf_status counting_sink(void *user, const void *data, size_t n, qf_diag *
     return c->sink ? c->sink(c->user, data, n, diag) : QF_OK;
 }
 
-/* ---------------------------------------------------------------- definitions behind a result */
+/* ---------------------------------------- definitions behind a result */
 
 /* needed[i]: whether result `ref` comes from definition i. NULL when out of memory. */
 static bool *mark_cone(qfi_pool *pool, const qfi_prog *prog, qfi_ref ref)
@@ -156,7 +156,7 @@ static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, bool *finite,
     return st;
 }
 
-/* ---------------------------------------------------------------- producing */
+/* ---------------------------------------- producing */
 
 static qf_status check_finite(const qfi_fold *fold, uint32_t i, qf_diag *diag)
 {
@@ -193,7 +193,7 @@ qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload,
     return check_finite(fold, new_payload, diag);
 }
 
-/* ---------------------------------------------------------------- rejecting */
+/* ---------------------------------------- rejecting */
 
 static bool is_checked(const qfi_def *def)
 {

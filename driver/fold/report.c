@@ -36,7 +36,7 @@ static void *array(writer *w, size_t n, size_t size)
     return p;
 }
 
-/* ---------------------------------------------------------------- sources */
+/* ---------------------------------------- sources */
 
 static void add_source(writer *w, qfi_id value)
 {
@@ -78,7 +78,7 @@ static void set_sources(writer *w, qf_report_node *out, const qfi_node *node, ui
     out->n_sources = w->n_name;
 }
 
-/* ---------------------------------------------------------------- nodes and reasons */
+/* ---------------------------------------- nodes and reasons */
 
 static uint64_t bytes_of_results(const qf_graph *g, const qfi_node *node)
 {
@@ -158,7 +158,7 @@ static void write_reasons(writer *w)
     w->report->n_reasons = used;
 }
 
-/* ---------------------------------------------------------------- constants, steps, notes */
+/* ---------------------------------------- constants, steps, notes */
 
 static void write_constant(writer *w, const qfi_constant *constant, bool *counted,
                            qf_report_constant *out)

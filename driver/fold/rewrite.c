@@ -9,7 +9,7 @@ typedef struct rewriter {
     bool *needed; /* per node that is not live: a constant comes from it */
 } rewriter;
 
-/* ---------------------------------------------------------------- verdicts */
+/* ---------------------------------------- verdicts */
 
 static void need_operands(const rewriter *r, const qfi_node *node)
 {
@@ -52,7 +52,7 @@ static void give_verdicts(const rewriter *r)
     }
 }
 
-/* ---------------------------------------------------------------- what is dropped */
+/* ---------------------------------------- what is dropped */
 
 static bool is_stored(const qfi_value *value)
 {
@@ -120,7 +120,7 @@ static qf_status set_literals(const rewriter *r, qf_diag *diag)
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- bytes, for the report */
+/* ---------------------------------------- bytes, for the report */
 
 /* A new payload counts for the first node whose result it stores, a vanished one for the first node
  * that read it. */
@@ -153,7 +153,7 @@ static qf_status count_bytes(const rewriter *r, qf_diag *diag)
     return QF_OK;
 }
 
-/* ---------------------------------------------------------------- the pass */
+/* ---------------------------------------- the pass */
 
 static qf_status start(const rewriter *r, qf_diag *diag)
 {

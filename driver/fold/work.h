@@ -171,9 +171,16 @@ QF_NODISCARD qf_status qfi_keep_effects(qfi_fold *fold, uint32_t scope, qfi_id n
 
 /* classify.c */
 QF_NODISCARD qf_status qfi_classify(qfi_fold *fold, qf_diag *diag);
-/* lower() with the slots of a scope as operands. env->out: n_out references in the run's pool. */
+
+/* lower.c: lower() with the slots of a scope as operands. env->out: n_out references in the run's
+ * pool. */
 QF_NODISCARD qf_status qfi_lower(qfi_fold *fold, uint32_t scope, qfi_id node, qfi_env *env,
                                  qf_diag *diag);
+
+/* request.c: the reason why a node stays although nobody looked at its operands, QF_REASON_none. */
+qf_reason qfi_reason_asked(qfi_fold *fold, const qf_graph *graph, const qfi_node *node);
+/* Why a top-level node stays if anybody needs it, although its results are known. */
+qf_reason qfi_reason_held(qfi_fold *fold, qfi_id node);
 
 /* evaluate.c: numbers */
 
