@@ -3,6 +3,8 @@
 
 static qf_status check_index(const qf_call *call, int i, qf_diag *diag)
 {
+    if (qf_dtype_get(call->in[0].dtype)->bits < 8)
+        QF_FAIL(diag, QF_ERR_DTYPE, "%s: %s is not supported", qfi_op_name(call), qf_dtype_get(call->in[0].dtype)->name);
     if (call->in[i].dtype != QF_DT_i64 && call->in[i].dtype != QF_DT_i32)
         QF_FAIL(diag, QF_ERR_DTYPE, "%s: operand %d is %s, an index is i64 or i32", qfi_op_name(call), i,
                 qf_dtype_get(call->in[i].dtype)->name);

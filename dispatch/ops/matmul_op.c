@@ -6,8 +6,9 @@ qf_status qfi_infer_matmul(const qf_call *call, qf_type *out, qf_diag *diag)
     qf_type a = call->in[0], b = call->in[1];
 
     QF_TRY(qfi_need_dtype(call, 0, QFI_NUMBER, diag));
-    if (qf_dtype_get(a.dtype)->bits < 16 && qf_dtype_get(a.dtype)->kind == QF_CLASS_FLOAT)
-        QF_FAIL(diag, QF_ERR_DTYPE, "matmul: %s is not supported", qf_dtype_get(a.dtype)->name);
+    const qf_dtype_info *info = qf_dtype_get(a.dtype);
+    if (info->bits < (info->kind == QF_CLASS_FLOAT ? 16 : 8))
+        QF_FAIL(diag, QF_ERR_DTYPE, "matmul: %s is not supported", info->name);
     if (a.dtype != b.dtype)
         QF_FAIL(diag, QF_ERR_DTYPE, "matmul: %s by %s", qf_dtype_get(a.dtype)->name, qf_dtype_get(b.dtype)->name);
     QF_TRY(qfi_need_rank(call, 0, 1, diag));

@@ -13,7 +13,7 @@ static const qf_op_info infos[] = {
 };
 
 static qfi_infer *const infers[] = {
-#define QFI_RULE(op, infer, ...) [QF_OP_##op] = qfi_infer_##infer,
+#define QFI_RULE(op, infer, lower, kernel) [QF_OP_##op] = qfi_infer_##infer,
 #include "dispatch/ops/rules.def"
 #undef QFI_RULE
 };

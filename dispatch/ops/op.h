@@ -2,14 +2,14 @@
 #ifndef QFOLD_DISPATCH_OP_H
 #define QFOLD_DISPATCH_OP_H
 
-#include <qfold/ops.h>
+#include "dispatch/builder.h"
 
 /* Fills *out, whose dtype, rank and dims are those of operand 0 on entry (none if there is no operand). Operands have known
  * shapes; attributes are not trusted. */
 typedef qf_status qfi_infer(const qf_call *call, qf_type *out, qf_diag *diag);
 
-/* One rule per line of rules.def. */
-#define QFI_RULE(op, infer, ...) qfi_infer qfi_infer_##infer;
+/* The rules that rules.def names. */
+#define QFI_RULE(op, infer, lower, kernel) qfi_infer qfi_infer_##infer; qfi_lower qfi_lower_##lower;
 #include "dispatch/ops/rules.def"
 #undef QFI_RULE
 

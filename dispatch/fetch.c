@@ -1,0 +1,217 @@
+/* Operands of a box: where they are in memory, read from where they are not, or made by a breaker. */
+#include "dispatch/run.h"
+
+#include <string.h>
+
+#define READ_TASK ((uint64_t)1 << 20) /* bytes of one parallel read */
+
+/* Reading one operand: the runs' loops, each `gap` elements apart in the storage, `span` elements long, packed densely. */
+typedef struct reading {
+    const qfi_run *run;
+    const qf_storage *storage;
+    char *to;
+    uint64_t at, size, parts, total; /* bytes of the first run, of each; tasks per run and in all */
+    uint64_t run_size[QFI_LOOPS];
+    int64_t gap[QFI_LOOPS], count[QFI_LOOPS];
+    int n_loop;
+    uint64_t per_task;
+} reading;
+
+static int64_t magnitude(int64_t a)
+{
+    return a < 0 ? -a : a;
+}
+
+/* Loops of an operand from the shortest to the longest step, those that do not move it left out. */
+static int sort_loops(const qfi_form *at, int n_loop, const int64_t *n, uint8_t *loop)
+{
+    int count = 0;
+
+    for (int l = 0; l < n_loop; l++) {
+        if (at->step[l] == 0 || n[l] == 1)
+            continue;
+        int k = count++;
+        for (; k > 0 && magnitude(at->step[loop[k - 1]]) > magnitude(at->step[l]); k--)
+            loop[k] = loop[k - 1];
+        loop[k] = (uint8_t)l;
+    }
+    return count;
+}
+
+/* How many of the sorted loops read gaps rather than leave them out: a gap shorter than what is read is read over. *span:
+ * elements of one run. Runs of 4-bit elements would start inside bytes, so there is one run. */
+static int dense_loops(const qfi_form *at, const int64_t *n, const uint8_t *loop, int count, unsigned bits, uint64_t *span)
+{
+    int k = 0;
+
+    *span = 1;
+    for (; k < count; k++) {
+        const uint64_t step = (uint64_t)magnitude(at->step[loop[k]]);
+        if (bits >= 8 && step > 2 * *span)
+            break;
+        *span += step * (uint64_t)(n[loop[k]] - 1);
+    }
+    return k;
+}
+
+uint64_t qfi_fetch_shortest(const qfi_piece *piece, const int64_t *n)
+{
+    uint64_t shortest = UINT64_MAX;
+
+    for (int i = 0; i < piece->n_operand; i++) {
+        const qfi_operand *o = &piece->operand[i];
+        uint8_t loop[QFI_LOOPS];
+        uint64_t span;
+        if (o->source != QFI_READ)
+            continue;
+        const int count = sort_loops(&o->at, piece->box.n_loop, n, loop);
+        if (dense_loops(&o->at, n, loop, count, o->bits, &span) == count)
+            continue;
+        const uint64_t size = qfi_bytes(span, o->bits);
+        shortest = size < shortest ? size : shortest;
+    }
+    return shortest;
+}
+
+static qf_status read_part(const reading *r, uint64_t number)
+{
+    const uint64_t part = number % r->parts;
+    uint64_t rest = number / r->parts, from = r->at;
+    qf_diag diag = { 0 };
+
+    for (int k = 0; k < r->n_loop; k++) {
+        from += (uint64_t)r->gap[k] * (rest % (uint64_t)r->count[k]);
+        rest /= (uint64_t)r->count[k];
+    }
+    const uint64_t start = part * READ_TASK, left = r->size - start, size = left < READ_TASK ? left : READ_TASK;
+    const qf_status st =
+        r->storage->read(r->storage->ctx, from + start, r->to + number / r->parts * r->size + start, (size_t)size, &diag);
+    if (st != QF_OK)
+        qfi_run_failed(r->run, (uint32_t)(number / r->per_task), st, &diag);
+    return st;
+}
+
+static void read_task(void *arg, uint32_t i, uint32_t worker)
+{
+    const reading *r = arg;
+    const uint64_t first = i * r->per_task, end = first + r->per_task < r->total ? first + r->per_task : r->total;
+
+    (void)worker;
+    for (uint64_t k = first; k < end; k++)
+        if (read_part(r, k) != QF_OK)
+            return;
+}
+
+/* Run the reads; *lane becomes the position in the packed memory. */
+static qf_status fetch_read(qfi_run *run, const qfi_operand *o, int n_loop, const int64_t *n, qfi_form *lane, const char **source)
+{
+    uint8_t loop[QFI_LOOPS];
+    uint64_t span, all;
+    const int count = sort_loops(lane, n_loop, n, loop);
+    const int dense = dense_loops(lane, n, loop, count, o->bits, &span);
+    reading r = { .run = run, .storage = o->storage, .parts = 1, .total = 1 };
+    int64_t lowest = lane->base, packed;
+
+    for (int k = 0; k < dense; k++)
+        if (lane->step[loop[k]] < 0)
+            lowest += lane->step[loop[k]] * (n[loop[k]] - 1);
+    const int64_t inside = o->bits < 8 ? lowest & 1 : 0; /* a run starts at a byte */
+    span += (uint64_t)inside;
+    lowest -= inside;
+    r.size = qfi_bytes(span, o->bits);
+    r.at = o->bits < 8 ? (uint64_t)lowest / 2 : (uint64_t)lowest * (o->bits / 8);
+    r.parts = (r.size + READ_TASK - 1) / READ_TASK;
+
+    packed = (int64_t)span;
+    lane->base -= lowest;
+    all = r.size;
+    for (int k = dense; k < count; k++) {
+        const int l = loop[k];
+        r.gap[r.n_loop] = lane->step[l] * (o->bits / 8);
+        r.count[r.n_loop++] = n[l];
+        lane->step[l] = packed;
+        packed *= n[l];
+        if (!qf_mul(all, (uint64_t)n[l], &all))
+            return QFI_TOO_LARGE;
+        r.total *= (uint64_t)n[l];
+    }
+    r.to = qfi_area_get(&run->work, all);
+    if (!r.to)
+        return QFI_TOO_LARGE;
+    r.total *= r.parts;
+    r.per_task = r.size >= READ_TASK / 2 ? 1 : READ_TASK / 2 / r.size;
+    *source = r.to;
+    qfi_run_tasks(run, (uint32_t)((r.total + r.per_task - 1) / r.per_task), read_task, &r);
+    return run->fault->status;
+}
+
+/* A position in 128-bit elements as one in halves; the halves are the loop of the last dim. */
+static void in_halves(const qfi_box *box, const int64_t *lo, qfi_form *lane)
+{
+    lane->base = 2 * lane->base + box->lo[box->n_dim - 1];
+    for (int l = 0; l < box->n_loop; l++) {
+        const int64_t half = box->dim[l] == box->n_dim - 1 ? box->pace[l] : 0;
+        lane->step[l] = 2 * lane->step[l] + half;
+        lane->base += half * lo[l];
+    }
+}
+
+/* Make the part of a breaker's result that the box needs. */
+static qf_status fetch_panel(qfi_run *run, const qfi_operand *o, const qfi_box *box, const int64_t *lo, const int64_t *n,
+                             qfi_form *lane, const char **source)
+{
+    const int n_loop = box->n_loop;
+    const qfi_breaker *b = run->pipe->breaker[o->which];
+    const unsigned bits = qf_dtype_get(b->type.dtype)->bits;
+    int64_t from[QF_MAX_RANK], count[QF_MAX_RANK], stride[QF_MAX_RANK], step = 1;
+
+    *lane = (qfi_form){ 0 };
+    for (int d = b->type.rank - 1; d >= 0; d--) {
+        const qfi_form *row = &o->row[d];
+        int64_t base = row->base, span = 0, low = 0;
+        for (int l = 0; l < n_loop; l++) {
+            base += row->step[l] * lo[l];
+            span += magnitude(row->step[l]) * (n[l] - 1);
+            low += row->step[l] < 0 ? row->step[l] * (n[l] - 1) : 0;
+        }
+        from[d] = base + low;
+        count[d] = span + 1;
+        stride[d] = step;
+        lane->base -= step * low;
+        for (int l = 0; l < n_loop; l++)
+            lane->step[l] += step * row->step[l];
+        if (__builtin_mul_overflow(step, count[d], &step))
+            return QFI_TOO_LARGE;
+    }
+    if (bits == 128)
+        in_halves(box, lo, lane);
+    char *to = qfi_area_get(&run->work, qfi_bytes((uint64_t)step, bits));
+    if (!to)
+        return QFI_TOO_LARGE;
+    *source = to;
+    const size_t mark = run->work.used;
+    const qf_status st = b->run(run, b, from, count, to, stride);
+    run->work.used = mark;
+    return st;
+}
+
+qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t *n)
+{
+    const qfi_piece *p = t->piece;
+
+    for (int i = 0; i < p->n_operand; i++) {
+        const qfi_operand *o = &p->operand[i];
+        qfi_form *lane = &t->nest.lane[1 + i];
+        *lane = o->at;
+        for (int l = 0; l < p->box.n_loop; l++)
+            lane->base += lane->step[l] * lo[l];
+        switch ((qfi_source)o->source) {
+        case QFI_MEMORY: t->source[i] = o->storage->data; break;
+        case QFI_KEPT: t->source[i] = run->kept + run->pipe->kept[o->which].at; break;
+        case QFI_SPLAT: t->source[i] = (const char *)&o->splat; break;
+        case QFI_READ: QF_TRY(fetch_read(run, o, p->box.n_loop, n, lane, &t->source[i])); break;
+        case QFI_PANEL: QF_TRY(fetch_panel(run, o, &p->box, lo, n, lane, &t->source[i])); break;
+        }
+    }
+    return QF_OK;
+}

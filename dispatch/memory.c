@@ -1,0 +1,83 @@
+/* Memory through the context's allocator, and the context with its defaults filled in. */
+#include "dispatch/memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK ((size_t)1 << 14)
+
+struct qfi_chunk {
+    struct qfi_chunk *next;
+    size_t size, used; /* with this header */
+};
+
+_Static_assert(sizeof(struct qfi_chunk) % 8 == 0, "what follows the header is aligned");
+
+static void *host_alloc(void *user, size_t size, size_t align)
+{
+    (void)user;
+    return aligned_alloc(align, (size + align - 1) / align * align);
+}
+
+static void host_free(void *user, void *p, size_t size)
+{
+    (void)user, (void)size;
+    free(p);
+}
+
+qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag)
+{
+    *out = (qf_ctx){ .struct_size = sizeof *out };
+    if (user) {
+        if (user->struct_size < sizeof user->struct_size || user->struct_size > sizeof *out)
+            QF_FAIL(diag, QF_ERR_ARG, "a context of %zu bytes", user->struct_size);
+        memcpy(out, user, user->struct_size);
+    }
+    if (!out->allocator.alloc || !out->allocator.free)
+        out->allocator = (qf_allocator){ host_alloc, host_free, NULL };
+    if (out->memory == 0)
+        out->memory = (uint64_t)128 << 20;
+    return QF_OK;
+}
+
+void *qfi_pool_get(qfi_pool *pool, size_t n, size_t size)
+{
+    struct qfi_chunk *c = pool->chunk;
+    size_t bytes, all;
+
+    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
+        return NULL;
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (!c || c->size - c->used < bytes) {
+        all = sizeof *c + 16 + bytes;
+        all = all < CHUNK ? CHUNK : all;
+        c = pool->from.alloc(pool->from.user, all, 64);
+        if (!c)
+            return NULL;
+        *c = (struct qfi_chunk){ .next = pool->chunk, .size = all, .used = (sizeof *c + 15) & ~(size_t)15 };
+        pool->chunk = c;
+    }
+    void *p = (char *)c + c->used;
+    c->used += bytes;
+    return memset(p, 0, bytes);
+}
+
+void qfi_pool_free(qfi_pool *pool)
+{
+    while (pool->chunk) {
+        struct qfi_chunk *c = pool->chunk;
+        pool->chunk = c->next;
+        pool->from.free(pool->from.user, c, c->size);
+    }
+}
+
+void *qfi_area_get(qfi_area *area, uint64_t size)
+{
+    if (size > area->size || area->used > area->size - size)
+        return NULL;
+    void *p = area->p + area->used;
+    area->used += ((size_t)size + 63) & ~(size_t)63;
+    if (area->used > area->size)
+        area->used = area->size;
+    return p;
+}

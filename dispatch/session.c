@@ -1,0 +1,79 @@
+/* Setting up a run.
+ *
+ *   arena block:  | kept values | slots, per worker | window | working memory |
+ *
+ * Their sum never exceeds the context's memory. If the slots of all workers do not fit, one thread runs alone. */
+#include "dispatch/stream.h"
+
+#define WORK_PER_WORKER ((uint64_t)4 << 20)
+#define LEAST_WORK ((uint64_t)1 << 16)
+
+static uint64_t min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *arena, uint64_t window, qf_diag *diag)
+{
+    const uint64_t memory = s->ctx.memory, slots = QFI_SLOT * pipe->n_slot, scratch = pipe->cost.scratch;
+    const uint64_t least = pipe->works ? LEAST_WORK : 0, least_window = min_u64(window, pipe->cost.window);
+    uint64_t workers = qfi_workers(&s->ctx), left;
+
+    if (memory < scratch || memory - scratch < slots + least)
+        QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few", (unsigned long long)memory);
+    left = memory - scratch;
+    if (workers > 1 && (slots * workers + least_window + least * workers > left)) {
+        s->ctx.parallel_for = NULL;
+        workers = 1;
+    }
+    left -= slots * workers;
+    s->window_size = min_u64(window, pipe->works ? left / 4 : left);
+    const uint64_t most = 8 * s->window_size + (workers + 2) * WORK_PER_WORKER;
+    const uint64_t work = pipe->works ? min_u64(left - s->window_size, most) : 0;
+
+    char *block = qfi_arena_block(arena, scratch + slots * workers + s->window_size + work + 128);
+    if (!block)
+        QF_FAIL(diag, QF_ERR_NOMEM, "no memory to run a pipeline");
+    s->run.kept = block;
+    s->run.slots = block + scratch;
+    s->window = s->run.slots + slots * workers;
+    s->run.work.p = s->window + ((s->window_size + 63) & ~(uint64_t)63);
+    s->run.work.size = work;
+    return QF_OK;
+}
+
+static qf_status make_kept(qfi_session *s, const qf_pipe *pipe)
+{
+    static const int64_t zero[QFI_DIMS];
+
+    for (uint32_t k = 0; k < pipe->n_kept; k++)
+        QF_TRY(qfi_run_dense(&s->run, pipe->kept[k].segment, zero, pipe->kept[k].segment->dim, s->run.kept + pipe->kept[k].at));
+    return QF_OK;
+}
+
+qf_status qfi_session_status(qfi_session *s, qf_status st, qf_diag *diag)
+{
+    QF_TRY(qfi_run_status(&s->run, diag));
+    if (st == QFI_TOO_LARGE)
+        QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few for one step", (unsigned long long)s->ctx.memory);
+    return st;
+}
+
+qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena, uint64_t window, qf_diag *diag)
+{
+    *s = (qfi_session){ 0 };
+    QF_TRY(qfi_ctx_make(ctx, &s->ctx, diag));
+    if (!arena) {
+        s->own = arena = qf_arena_new(&s->ctx);
+        if (!arena)
+            QF_FAIL(diag, QF_ERR_NOMEM, "no memory to run a pipeline");
+    }
+    s->run = (qfi_run){ .ctx = &s->ctx, .pipe = pipe, .fault = &s->fault };
+    QF_TRY(take_memory(s, pipe, arena, window, diag));
+    return qfi_session_status(s, make_kept(s, pipe), diag);
+}
+
+void qfi_session_close(qfi_session *s)
+{
+    qf_arena_free(s->own);
+}

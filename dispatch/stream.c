@@ -1,0 +1,125 @@
+/* qf_pipe_stream and qf_pipe_run: the result in windows, boxes of its dims that are consecutive in its layout. */
+#include "dispatch/stream.h"
+
+#include <string.h>
+
+#define WINDOW ((uint64_t)4 << 20) /* stays in the last cache level on its way to the consumer */
+#define SHORT_RUN ((uint64_t)1 << 14)
+
+static qfi_walk plan_windows(const qfi_segment *s, uint64_t size)
+{
+    return qfi_walk_make(s->n_dim, s->dim, (int64_t)(s->bits < 8 ? size * 8 / s->bits : size / (s->bits / 8u)));
+}
+
+/* Larger windows where reads would come in runs too short for a disk or a system call. */
+static uint64_t choose_size(const qf_ctx *ctx, const qf_pipe *pipe)
+{
+    const uint64_t all = pipe->cost.written, most = (ctx->memory - pipe->cost.scratch) / 8;
+    uint64_t size = WINDOW;
+
+    for (; pipe->result->reads && size * 2 <= most; size *= 2) {
+        const qfi_walk w = plan_windows(pipe->result, size);
+        int64_t lo[QFI_DIMS], window[QFI_DIMS];
+        uint64_t shortest = UINT64_MAX;
+        qfi_walk_at(&w, 0, lo, window);
+        for (uint32_t i = 0; i < pipe->result->n_piece && i < 64; i++) {
+            const qfi_piece *p = pipe->result->piece[i];
+            int64_t n[QFI_LOOPS];
+            for (int l = 0; l < p->box.n_loop; l++) {
+                const int64_t reach = window[p->box.dim[l]] / p->box.pace[l];
+                n[l] = reach < 1 ? 1 : reach < p->box.n[l] ? reach : p->box.n[l];
+            }
+            const uint64_t run = qfi_fetch_shortest(p, n);
+            shortest = run < shortest ? run : shortest;
+        }
+        if (shortest >= SHORT_RUN)
+            break;
+    }
+    return size < all ? size : all;
+}
+
+static qf_status told(const qf_ctx *ctx, uint64_t done, qf_diag *diag)
+{
+    if (ctx->progress && !ctx->progress(ctx->progress_user, done))
+        QF_FAIL(diag, QF_ERR_CANCELLED, "cancelled after %llu bytes", (unsigned long long)done);
+    return QF_OK;
+}
+
+typedef qf_status sink_fn(void *user, const void *data, size_t n, qf_diag *diag);
+
+/* 4-bit results: a window may end inside a byte, which then opens the next one. */
+static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, sink_fn *sink, void *user, qf_diag *diag)
+{
+    const qfi_segment *r = pipe->result;
+    const qfi_walk w = plan_windows(r, r->bits < 8 ? s->window_size - 1 : s->window_size);
+    uint64_t sent = 0, first = 0;
+
+    if (r->bits < 8)
+        memset(s->window, 0, s->window_size);
+    for (int64_t i = 0; i < w.total; i++) {
+        int64_t lo[QFI_DIMS], n[QFI_DIMS], stride[QFI_DIMS];
+        const uint64_t end = first + (uint64_t)qfi_walk_at(&w, i, lo, n);
+        if (qfi_bytes(end, r->bits) > s->window_size)
+            QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few", (unsigned long long)s->ctx.memory);
+        qfi_box_strides(r->n_dim, n, stride);
+        QF_TRY(qfi_session_status(s, qfi_run_segment(&s->run, r, lo, n, s->window, (int64_t)first, stride), diag));
+        const uint64_t ready = i + 1 < w.total ? end * r->bits / 8 : qfi_bytes(end, r->bits);
+        QF_TRY(sink(user, s->window, (size_t)ready, diag));
+        if (r->bits < 8 && (first = end & 1) != 0)
+            s->window[0] = s->window[ready];
+        sent += ready;
+        QF_TRY(told(&s->ctx, sent, diag));
+    }
+    return QF_OK;
+}
+
+qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *arena,
+                         qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag), void *user, qf_diag *diag)
+{
+    qfi_session s;
+    qf_ctx ctx;
+    qf_status st;
+
+    QF_TRY(qfi_ctx_make(user_ctx, &ctx, diag));
+    if (pipe->cost.written == 0)
+        return QF_OK;
+    if (ctx.memory < pipe->cost.scratch)
+        QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few", (unsigned long long)ctx.memory);
+    st = qfi_session_open(&s, &ctx, pipe, arena, choose_size(&ctx, pipe) + 8, diag);
+    if (st == QF_OK)
+        st = stream_windows(&s, pipe, sink, user, diag);
+    qfi_session_close(&s);
+    return st;
+}
+
+static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_diag *diag)
+{
+    const qfi_segment *r = pipe->result;
+    const qfi_walk w = plan_windows(r, 4 * WINDOW);
+    uint64_t done = 0;
+
+    if (r->bits < 8)
+        dst[pipe->cost.written - 1] = 0;
+    for (int64_t i = 0; i < w.total; i++) {
+        int64_t lo[QFI_DIMS], n[QFI_DIMS], stride[QFI_DIMS];
+        const int64_t count = qfi_walk_at(&w, i, lo, n);
+        qfi_box_strides(r->n_dim, n, stride);
+        QF_TRY(qfi_session_status(s, qfi_run_segment(&s->run, r, lo, n, dst, (int64_t)done, stride), diag));
+        done += (uint64_t)count;
+        QF_TRY(told(&s->ctx, qfi_bytes(done, r->bits), diag));
+    }
+    return QF_OK;
+}
+
+qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena, void *dst, qf_diag *diag)
+{
+    qfi_session s;
+
+    if (pipe->cost.written == 0)
+        return QF_OK;
+    qf_status st = qfi_session_open(&s, ctx, pipe, arena, 0, diag);
+    if (st == QF_OK)
+        st = run_windows(&s, pipe, dst, diag);
+    qfi_session_close(&s);
+    return st;
+}

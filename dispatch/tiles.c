@@ -1,0 +1,262 @@
+/* Walking the tiles of a box: load what is not adjacent, call the stages, store. */
+#include "dispatch/run.h"
+
+#include <string.h>
+
+#define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
+#define ROW_PAD 64                    /* after each row of a slot: rows do not fall into one cache set */
+
+/* How an operand reaches the stages. */
+typedef enum load { LOAD_NONE, LOAD_COPY, LOAD_TRANSPOSE, LOAD_UNPACK } load;
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t step_of(const qfi_form *lane, int loop)
+{
+    return loop < 0 ? 0 : lane->step[loop];
+}
+
+static load choose_load(const qfi_tiles *t, int i)
+{
+    const qfi_operand *o = &t->piece->operand[i];
+    const int64_t row = step_of(&t->nest.lane[1 + i], t->nest.row), col = step_of(&t->nest.lane[1 + i], t->nest.col);
+
+    if (o->source == QFI_SPLAT)
+        return LOAD_NONE;
+    if (o->bits < 8)
+        return LOAD_UNPACK;
+    if (col == 0 || col == 1)
+        return LOAD_NONE;
+    return row == 1 ? LOAD_TRANSPOSE : LOAD_COPY;
+}
+
+/* Whether the piece is one kernel from memory to memory: then tiles may be large. */
+static bool is_direct(const qfi_tiles *t)
+{
+    if (t->segment->bits < 8 || t->piece->n_stage > 1)
+        return false;
+    for (int i = 0; i < t->piece->n_operand; i++)
+        if (t->load[i] == LOAD_UNPACK || (t->load[i] != LOAD_NONE && t->piece->n_stage > 0))
+            return false;
+    return true;
+}
+
+static int64_t widest(const qfi_tiles *t)
+{
+    unsigned bits = t->segment->bits < 8 ? 8 : t->segment->bits;
+
+    for (int i = 0; i < t->piece->n_operand; i++)
+        if (t->load[i] != LOAD_NONE && t->piece->operand[i].bits > bits)
+            bits = t->piece->operand[i].bits;
+    for (int i = 0; i < t->piece->n_stage; i++)
+        if (t->piece->stage[i].bits > bits)
+            bits = t->piece->stage[i].bits;
+    return bits / 8;
+}
+
+static void choose_tile(qfi_tiles *t)
+{
+    const int64_t size = widest(t);
+    bool transposes = false;
+
+    for (int i = 0; i < t->piece->n_operand; i++)
+        transposes |= t->load[i] == LOAD_TRANSPOSE;
+    if (is_direct(t)) {
+        t->n = min64(t->cols, transposes ? 256 : TASK_BYTES / size);
+        t->m = min64(t->rows, transposes ? 64 : TASK_BYTES / size / t->n);
+        return;
+    }
+    const int64_t all = QFI_SLOT_BYTES / size;
+    t->n = min64(t->cols, transposes ? (all >= 2048 ? 64 : 32) : all);
+    t->m = min64(min64(t->rows, QFI_SLOT_ROWS), all / t->n);
+}
+
+static void plan_tiles(qfi_tiles *t)
+{
+    const qfi_nest *nest = &t->nest;
+    const int64_t size = t->segment->bits < 8 ? 1 : t->segment->bits / 8;
+    int64_t outer = 1;
+
+    t->rows = nest->row < 0 ? 1 : nest->n[nest->row];
+    t->cols = nest->col < 0 ? 1 : nest->n[nest->col];
+    for (int i = 0; i < t->piece->n_operand; i++)
+        t->load[i] = (uint8_t)choose_load(t, i);
+    choose_tile(t);
+    t->n_outer = 0;
+    for (int l = 0; l < nest->n_loop; l++) {
+        if (l == nest->row || l == nest->col)
+            continue;
+        t->outer[t->n_outer++] = (uint8_t)l;
+        outer *= nest->n[l];
+    }
+    t->tiles_m = (t->rows + t->m - 1) / t->m;
+    t->tiles_n = (t->cols + t->n - 1) / t->n;
+    t->total = outer * t->tiles_m * t->tiles_n;
+    t->per_task = TASK_BYTES / (t->m * t->n * size);
+    t->per_task = t->per_task < 1 ? 1 : t->per_task;
+    /* The number of tasks stays far from the limit of the callback. */
+    if (t->total / t->per_task > 1 << 20)
+        t->per_task = t->total >> 20;
+    /* Neighbouring tiles of 4-bit elements share bytes: one task writes them all. */
+    if (t->segment->bits < 8)
+        t->per_task = t->total;
+}
+
+/* One tile at hand: position of every lane, and what the references mean. */
+typedef struct tile {
+    const qfi_tiles *t;
+    char *slots;
+    qfk_param *param;
+    size_t m, n;
+    int64_t at[QFI_LANES];
+    qfk_in view[QFI_TEMP + QFI_STAGES];
+} tile;
+
+static void place_tile(tile *x, int64_t number)
+{
+    const qfi_tiles *t = x->t;
+    const qfi_nest *nest = &t->nest;
+    const int64_t j = number % t->tiles_n * t->n, i = number / t->tiles_n % t->tiles_m * t->m;
+    int64_t rest = number / t->tiles_n / t->tiles_m;
+
+    x->m = (size_t)min64(t->m, t->rows - i);
+    x->n = (size_t)min64(t->n, t->cols - j);
+    for (int k = 0; k < nest->n_lane; k++)
+        x->at[k] = nest->lane[k].base + i * step_of(&nest->lane[k], nest->row) + j * step_of(&nest->lane[k], nest->col);
+    for (int64_t o = t->n_outer - 1; o >= 0; o--) {
+        const int l = t->outer[o];
+        const int64_t c = rest % nest->n[l];
+        rest /= nest->n[l];
+        for (int k = 0; c && k < nest->n_lane; k++)
+            x->at[k] += c * nest->lane[k].step[l];
+    }
+}
+
+static qfk_out slot_out(const tile *x, uint8_t slot, int64_t size)
+{
+    return (qfk_out){ x->slots + QFI_SLOT * slot, x->t->n * size + ROW_PAD };
+}
+
+static void load_operand(tile *x, int i)
+{
+    const qfi_tiles *t = x->t;
+    const qfi_operand *o = &t->piece->operand[i];
+    const int64_t row = step_of(&t->nest.lane[1 + i], t->nest.row), col = step_of(&t->nest.lane[1 + i], t->nest.col);
+    const int64_t size = o->bits < 8 ? 1 : o->bits / 8;
+    const qfk_in from = { t->source[i] + x->at[1 + i] * size, row * size, col * size };
+    const qfk_out to = slot_out(x, o->slot, size);
+
+    switch ((load)t->load[i]) {
+    case LOAD_NONE:
+        x->view[i] = from;
+        return;
+    case LOAD_COPY:
+        o->copy(x->m, x->n, &from, to, NULL);
+        break;
+    case LOAD_TRANSPOSE:
+        o->transpose(x->m, x->n, &from, to, NULL);
+        break;
+    case LOAD_UNPACK: {
+        const qfk_in nibbles = { t->source[i], 0, 0 };
+        const qfk_param p = { .i = { x->at[1 + i], row, col } };
+        o->copy(x->m, x->n, &nibbles, to, &p);
+        break;
+    }
+    }
+    x->view[i] = (qfk_in){ to.p, to.row, size };
+}
+
+static qfk_out destination(const tile *x)
+{
+    const qfi_tiles *t = x->t;
+    const int64_t size = t->segment->bits / 8;
+    return (qfk_out){ t->dst + x->at[0] * size, step_of(&t->nest.lane[0], t->nest.row) * size };
+}
+
+static void run_stage(tile *x, int number, bool last)
+{
+    const qfi_tiles *t = x->t;
+    const qfi_stage *s = &t->piece->stage[number];
+    qfk_in in[3];
+    qfk_out out = { 0 };
+
+    for (int k = 0; k < s->n_in; k++)
+        in[k] = x->view[s->in[k]];
+    if (s->index >= 0) {
+        const int lane = 1 + t->piece->n_operand + s->index;
+        x->param[number].i[0] = x->at[lane];
+        x->param[number].i[1] = step_of(&t->nest.lane[lane], t->nest.row);
+        x->param[number].i[2] = step_of(&t->nest.lane[lane], t->nest.col);
+    }
+    if (s->bits) {
+        out = last ? destination(x) : slot_out(x, t->piece->slot[number], s->bits / 8);
+        x->view[s->out] = (qfk_in){ out.p, out.row, s->bits / 8 };
+    }
+    s->fn(x->m, x->n, in, out, &x->param[number]);
+}
+
+static void store_root(tile *x)
+{
+    const qfi_tiles *t = x->t;
+    qfk_in from = x->view[t->piece->root];
+
+    if (t->segment->bits == 4) {
+        const qfk_out out = { t->dst, 0 };
+        const qfk_param p = { .i = { x->at[0], step_of(&t->nest.lane[0], t->nest.row) } };
+        t->segment->pack(x->m, x->n, &from, out, &p);
+        return;
+    }
+    const int64_t size = t->segment->bits / 8;
+    (from.row == size && from.col != size ? t->segment->transpose : t->segment->copy)(x->m, x->n, &from, destination(x), NULL);
+}
+
+static void run_tile(tile *x, int64_t number)
+{
+    const qfi_piece *p = x->t->piece;
+    /* The last stage writes to the destination; 4-bit results are packed from a slot. */
+    const bool stores = p->n_stage == 0 || x->t->segment->bits == 4 || p->stage[p->n_stage - 1].out != p->root;
+    const bool plain = p->n_stage == 0 && x->t->segment->bits >= 8 && p->operand[p->root].bits >= 8;
+
+    place_tile(x, number);
+    for (int i = 0; i < p->n_operand && !plain; i++)
+        load_operand(x, i);
+    if (plain) {
+        const qfi_form *lane = &x->t->nest.lane[1 + p->root];
+        const int64_t size = x->t->segment->bits / 8;
+        x->view[p->root] = (qfk_in){ x->t->source[p->root] + x->at[1 + p->root] * size, step_of(lane, x->t->nest.row) * size,
+                                     step_of(lane, x->t->nest.col) * size };
+    }
+    for (int i = 0; i < p->n_stage; i++)
+        run_stage(x, i, !stores && i == p->n_stage - 1);
+    if (stores)
+        store_root(x);
+}
+
+static void tiles_task(void *arg, uint32_t i, uint32_t worker)
+{
+    const qfi_tiles *t = arg;
+    const int64_t first = i * t->per_task, end = min64(first + t->per_task, t->total);
+    qfk_param param[QFI_STAGES];
+    uint32_t bad = 0;
+    tile x = { .t = t, .param = param, .slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker };
+
+    for (int k = 0; k < t->piece->n_stage; k++) {
+        param[k] = t->piece->stage[k].p;
+        param[k].bad = &bad;
+    }
+    for (int64_t k = first; k < end; k++)
+        run_tile(&x, k);
+    if (bad)
+        __atomic_store_n(&t->run->fault->bad, 1, __ATOMIC_RELAXED);
+}
+
+void qfi_tiles_run(qfi_run *run, qfi_tiles *t)
+{
+    qfi_nest_tidy(&t->nest);
+    qfi_nest_tiles(&t->nest, t->piece->n_operand);
+    plan_tiles(t);
+    qfi_run_tasks(run, (uint32_t)((t->total + t->per_task - 1) / t->per_task), tiles_task, t);
+}
