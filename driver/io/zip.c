@@ -174,7 +174,9 @@ static bool widen(qfi_bytes extra, uint64_t *size, uint64_t *packed, uint64_t *h
         const uint16_t id = qfi_u16(&extra);
         const uint16_t n = qfi_u16(&extra);
         const uint8_t *p = qfi_take(&extra, n);
-        if (!p || id != ZIP_EXTRA64)
+        if (!p)
+            return false;
+        if (id != ZIP_EXTRA64)
             continue;
         qfi_bytes wide = { .p = p, .n = n };
         for (size_t i = 0; i < 3; i++)
