@@ -68,7 +68,7 @@ void qfi_aten_describe_region(qf_str text, qfi_node *node)
     if (node->effect != QFI_REGION || !qfi_str_is(node->op, "higher_order.wrap_with_autocast"))
         return;
     /* wrap_with_autocast(device, dtype, enabled, cache, body, operands…) */
-    if (!qfi_args_bool_at(text, 2, &enabled) || enabled) {
+    if (!qfi_aten_bool_at(text, 2, &enabled) || enabled) {
         node->effect = QFI_KEEP;
         node->reason = QF_REASON_control_flow;
     }
@@ -82,7 +82,7 @@ qf_status qfi_aten_lower(const qf_graph *graph, qfi_id node, qfi_env *env, qf_di
     if (!row || !row->build)
         return qfi_env_keep(env, row && row->reason ? (qf_reason)row->reason : QF_REASON_unknown_op,
                             "%.*s", QFI_STR(graph->node[node].op));
-    qfi_args_parse(&l, qfi_pt2_node_text(graph, node));
+    qfi_aten_parse(&l, qfi_pt2_node_text(graph, node));
     if (qfi_lowering_ok(&l))
         row->build(&l);
     return l.status;

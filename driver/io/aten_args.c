@@ -57,7 +57,7 @@ static void read_default(qfi_arg *arg, qf_str text)
     }
 }
 
-void qfi_args_defaults(qfi_lowering *l)
+void qfi_aten_defaults(qfi_lowering *l)
 {
     for (const char *p = l->row->schema; *p && l->n_arg < QFI_ATEN_MAX_ARGS;) {
         const char *end = p, *equals = NULL;

@@ -72,12 +72,12 @@ struct qfi_aten_row {
 /* ---- aten_json.c, aten_args.c: arguments ---- */
 
 /* Fills l->arg from the schema alone. */
-void qfi_args_defaults(qfi_lowering *l);
+void qfi_aten_defaults(qfi_lowering *l);
 /* Fills l->arg from the schema's defaults and the node's JSON object. */
-void qfi_args_parse(qfi_lowering *l, qf_str text);
+void qfi_aten_parse(qfi_lowering *l, qf_str text);
 /* The boolean that a node's JSON object gives as argument number `index`; false if it gives none
  * there. */
-bool qfi_args_bool_at(qf_str text, uint32_t index, bool *out);
+bool qfi_aten_bool_at(qf_str text, uint32_t index, bool *out);
 
 /* Whether nothing has gone wrong so far; keeps the node for a reason. */
 bool qfi_lowering_ok(const qfi_lowering *l);

@@ -331,11 +331,11 @@ static bool enter_inputs(qfi_json *j)
     return false;
 }
 
-void qfi_args_parse(qfi_lowering *l, qf_str text)
+void qfi_aten_parse(qfi_lowering *l, qf_str text)
 {
     qfi_json j = { .text = text.p, .n = text.n, .name = "node", .diag = l->diag };
 
-    qfi_args_defaults(l);
+    qfi_aten_defaults(l);
     if (enter_inputs(&j))
         while (qfi_json_next(&j))
             parse_input(l, &j);
@@ -343,7 +343,7 @@ void qfi_args_parse(qfi_lowering *l, qf_str text)
         l->status = j.status;
 }
 
-bool qfi_args_bool_at(qf_str text, uint32_t index, bool *out)
+bool qfi_aten_bool_at(qf_str text, uint32_t index, bool *out)
 {
     qfi_json j = { .text = text.p, .n = text.n, .name = "node" };
     qf_str name, value, tag;
