@@ -1,5 +1,5 @@
-/* The block that holds scratch values, windows and working memory of a run, kept from run to run: first touches of fresh
- * pages cost more than the arithmetic done on them. */
+/* The block that holds scratch values, windows and working memory of a run, kept from run to run:
+ * first touches of fresh pages cost more than the arithmetic done on them. */
 #include "dispatch/memory.h"
 
 #include <sys/mman.h>

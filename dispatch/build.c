@@ -1,9 +1,11 @@
-/* qf_pipe_build: types, the segment of the result, then of every value that has to be kept, and their place in scratch. */
+/* qf_pipe_build: types, the segment of the result, then of every value that has to be kept, and
+ * their place in scratch. */
 #include <string.h>
 
 #include "dispatch/breakers/breaker.h"
 
-#define LEAST_WORK ((uint64_t)1 << 16) /* working memory below which reads and breakers would crawl */
+#define LEAST_WORK                                                                                 \
+    ((uint64_t)1 << 16) /* working memory below which reads and breakers would crawl */
 #define LEAST_WINDOW ((uint64_t)1 << 14)
 
 static qf_status no_memory(qf_diag *diag)
@@ -21,7 +23,8 @@ static qf_status mark_needed(const qf_program *p, uint32_t result, bool *needed,
             continue;
         for (int i = 0; i < step->n_in; i++) {
             if (step->in[i] >= id)
-                QF_FAIL(diag, QF_ERR_ARG, "step %u uses value %u", (unsigned)(id - p->n_input), (unsigned)step->in[i]);
+                QF_FAIL(diag, QF_ERR_ARG, "step %u uses value %u", (unsigned)(id - p->n_input),
+                        (unsigned)step->in[i]);
             needed[step->in[i]] = true;
         }
     }
@@ -56,13 +59,15 @@ static qf_status infer_all(qfi_builder *b, const bool *needed, uint32_t result)
         } else {
             QF_TRY(infer_step(b, id));
         }
-        if (!qf_type_elements(&v->type, &v->elements) || !qf_type_bytes(&v->type, &v->bytes) || v->elements > INT64_MAX / 2)
+        if (!qf_type_elements(&v->type, &v->elements) || !qf_type_bytes(&v->type, &v->bytes) ||
+            v->elements > INT64_MAX / 2)
             QF_FAIL(b->diag, QF_ERR_OVERFLOW, "value %u is too large", (unsigned)id);
     }
     return QF_OK;
 }
 
-/* Make breakers whose operands are not compiled yet; that may keep more values, but only ones that are made earlier. */
+/* Make breakers whose operands are not compiled yet; that may keep more values, but only ones that
+ * are made earlier. */
 static qf_status finish_breakers(qfi_builder *b, uint32_t *finished)
 {
     while (*finished < b->n_breaker) {
@@ -72,7 +77,8 @@ static qf_status finish_breakers(qfi_builder *b, uint32_t *finished)
     return QF_OK;
 }
 
-static qf_status make_value(qfi_builder *b, uint32_t id, bool is_result, const uint8_t *order, const qfi_segment **out)
+static qf_status make_value(qfi_builder *b, uint32_t id, bool is_result, const uint8_t *order,
+                            const qfi_segment **out)
 {
     /* A scan as the result is kept whole and copied, in windows. */
     if (is_result && id >= b->program->n_input && qfi_step(b, id)->op == QF_OP_cumsum)
@@ -86,7 +92,8 @@ static qf_status make_value(qfi_builder *b, uint32_t id, bool is_result, const u
 }
 
 /* From the result down: what a segment or a breaker keeps has a smaller id than its user. */
-static qf_status make_segments(qfi_builder *b, uint32_t result, const uint8_t *order, const qfi_segment **segment)
+static qf_status make_segments(qfi_builder *b, uint32_t result, const uint8_t *order,
+                               const qfi_segment **segment)
 {
     uint32_t finished = 0;
 
@@ -136,7 +143,8 @@ static bool place(qfi_kept *kept, uint32_t k, uint64_t *end)
     while (moved) {
         moved = false;
         for (uint32_t j = 0; j < k; j++) {
-            const bool apart = kept[j].at + kept[j].size <= kept[k].at || kept[k].at + kept[k].size <= kept[j].at;
+            const bool apart =
+                kept[j].at + kept[j].size <= kept[k].at || kept[k].at + kept[k].size <= kept[j].at;
             if (kept[j].last < k || apart)
                 continue;
             kept[k].at = kept[j].at + kept[j].size;
@@ -163,10 +171,13 @@ static qf_status plan_kept(qfi_builder *b, uint32_t result, const qfi_segment **
     for (uint32_t id = 0; id <= result; id++) {
         if (!b->value[id].keep)
             continue;
-        kept[pipe->n_kept] = (qfi_kept){ .value = id, .last = pipe->n_kept, .size = (b->value[id].bytes + 63) & ~(uint64_t)63,
+        kept[pipe->n_kept] = (qfi_kept){ .value = id,
+                                         .last = pipe->n_kept,
+                                         .size = (b->value[id].bytes + 63) & ~(uint64_t)63,
                                          .segment = segment[id] };
         if (kept[pipe->n_kept].size > UINT64_MAX / 4)
-            QF_FAIL(b->diag, QF_ERR_LIMIT, "a value of %llu bytes must be kept", (unsigned long long)b->value[id].bytes);
+            QF_FAIL(b->diag, QF_ERR_LIMIT, "a value of %llu bytes must be kept",
+                    (unsigned long long)b->value[id].bytes);
         b->value[id].kept = ++pipe->n_kept;
     }
     pipe->kept = kept;
@@ -195,11 +206,14 @@ static qf_status plan_memory(qfi_builder *b, uint32_t result)
     for (uint32_t k = 0; k < pipe->n_kept; k++)
         pipe->works |= pipe->kept[k].segment->reads;
     cost->written = b->value[result].bytes;
-    cost->window = QFI_SLOT * pipe->n_slot + (cost->written < LEAST_WINDOW ? cost->written : LEAST_WINDOW) +
+    cost->window = QFI_SLOT * pipe->n_slot +
+                   (cost->written < LEAST_WINDOW ? cost->written : LEAST_WINDOW) +
                    (pipe->works ? LEAST_WORK : 0);
     if (!qf_add(cost->scratch, cost->window, &least) || least > b->ctx->memory)
-        QF_FAIL(b->diag, QF_ERR_LIMIT, "%llu bytes of scratch and %llu of working memory exceed %llu",
-                (unsigned long long)cost->scratch, (unsigned long long)cost->window, (unsigned long long)b->ctx->memory);
+        QF_FAIL(b->diag, QF_ERR_LIMIT,
+                "%llu bytes of scratch and %llu of working memory exceed %llu",
+                (unsigned long long)cost->scratch, (unsigned long long)cost->window,
+                (unsigned long long)b->ctx->memory);
     return QF_OK;
 }
 
@@ -267,8 +281,8 @@ static qf_status build(qfi_builder *b, uint32_t result, const uint8_t *order)
     return hold_inputs(b, needed);
 }
 
-qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t result, const uint8_t *order, qf_pipe **out,
-                        qf_diag *diag)
+qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t result,
+                        const uint8_t *order, qf_pipe **out, qf_diag *diag)
 {
     qf_ctx ctx;
     qfi_pool pool = { 0 }, temp = { 0 };
@@ -288,7 +302,12 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
         st = no_memory(diag);
         goto out;
     }
-    *b = (qfi_builder){ .ctx = &ctx, .table = ctx.table, .diag = diag, .pipe = pipe, .program = program, .budget = ctx.memory,
+    *b = (qfi_builder){ .ctx = &ctx,
+                        .table = ctx.table,
+                        .diag = diag,
+                        .pipe = pipe,
+                        .program = program,
+                        .budget = ctx.memory,
                         .temp = temp };
     pipe->pool = pool;
     st = build(b, result, order);

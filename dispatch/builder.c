@@ -1,11 +1,12 @@
-/* Lowering values for a box: references, stages, operands in memory. The operators' own rules are in ops/. */
+/* Lowering values for a box: references, stages, operands in memory. The operators' own rules are
+ * in ops/. */
 #include "dispatch/builder.h"
 #include "dispatch/ops/op.h"
 
 #include <string.h>
 
-#define DEPTH 100       /* nested values in one piece: recursion stays shallow */
-#define SOFT_STAGES 40  /* a value that needs more is kept, so that its users start afresh */
+#define DEPTH 100      /* nested values in one piece: recursion stays shallow */
+#define SOFT_STAGES 40 /* a value that needs more is kept, so that its users start afresh */
 #define SOFT_OPERANDS 20
 
 static const struct {
@@ -31,11 +32,16 @@ const qf_type *qfi_in_type(const qfi_builder *b, uint32_t id, int i)
 qfk_key qfi_bits_key(unsigned bits)
 {
     switch (bits) {
-    case 4: return QFK_KEY_x4;
-    case 8: return QFK_KEY_x8;
-    case 16: return QFK_KEY_x16;
-    case 32: return QFK_KEY_x32;
-    default: return QFK_KEY_x64;
+    case 4:
+        return QFK_KEY_x4;
+    case 8:
+        return QFK_KEY_x8;
+    case 16:
+        return QFK_KEY_x16;
+    case 32:
+        return QFK_KEY_x32;
+    default:
+        return QFK_KEY_x64;
     }
 }
 
@@ -54,7 +60,8 @@ const qfk_row *qfi_pick(const qfi_builder *b, uint16_t op, qf_dtype dtype)
 qf_status qfi_keep(qfi_builder *b, uint32_t id)
 {
     if (id == b->making || b->value[id].keep)
-        QF_FAIL(b->diag, QF_ERR_LIMIT, "value %u needs more loops, operands or stages than a pipeline has", (unsigned)id);
+        QF_FAIL(b->diag, QF_ERR_LIMIT,
+                "value %u needs more loops, operands or stages than a pipeline has", (unsigned)id);
     b->again = QFI_AGAIN_KEEP;
     b->again_id = id;
     return QFI_AGAIN;
@@ -69,7 +76,8 @@ qf_status qfi_change_box(qfi_builder *b, qfi_change change, uint32_t id)
 
     if (change.kind == QFI_FITS)
         return QF_OK;
-    if (change.kind == QFI_NEVER || many || (change.kind == QFI_SPLIT && b->box.n_loop == QFI_LOOPS))
+    if (change.kind == QFI_NEVER || many ||
+        (change.kind == QFI_SPLIT && b->box.n_loop == QFI_LOOPS))
         return qfi_keep(b, id);
     b->again = change.kind == QFI_CUT ? QFI_AGAIN_CUT : QFI_AGAIN_SPLIT;
     b->change = change;
@@ -80,8 +88,9 @@ static qf_status add_operand(qfi_builder *b, const qfi_operand *o, uint8_t *ref)
 {
     for (int i = 0; i < b->n_operand; i++) {
         const qfi_operand *p = &b->operand[i];
-        if (p->source == o->source && p->storage == o->storage && p->which == o->which && p->splat == o->splat &&
-            p->bits == o->bits && p->row == o->row && qfi_form_equal(&p->at, &o->at, b->box.n_loop) && p->copy == o->copy) {
+        if (p->source == o->source && p->storage == o->storage && p->which == o->which &&
+            p->splat == o->splat && p->bits == o->bits && p->row == o->row &&
+            qfi_form_equal(&p->at, &o->at, b->box.n_loop) && p->copy == o->copy) {
             *ref = (uint8_t)i;
             return QF_OK;
         }
@@ -105,7 +114,8 @@ qf_status qfi_splat(qfi_builder *b, unsigned bits, uint64_t value, uint8_t *ref)
 static qf_status pick_loads(qfi_builder *b, qfi_operand *o, qf_dtype dtype)
 {
     if (o->bits == 4) {
-        const qfk_row *unpack = qfk_pick(b->table, QFK_OP_unpack, dtype == QF_DT_i4 ? QFK_KEY_i4 : QFK_KEY_u4);
+        const qfk_row *unpack =
+            qfk_pick(b->table, QFK_OP_unpack, dtype == QF_DT_i4 ? QFK_KEY_i4 : QFK_KEY_u4);
         o->copy = unpack ? unpack->fn : NULL;
     } else {
         const qfk_row *copy = qfk_pick(b->table, QFK_OP_copy, qfi_bits_key(o->bits));
@@ -126,7 +136,8 @@ static qfi_form in_halves(const qfi_builder *b, const qfi_form *form)
     return twice;
 }
 
-qf_status qfi_lower_memory(qfi_builder *b, uint32_t id, const qf_tensor *view, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_memory(qfi_builder *b, uint32_t id, const qf_tensor *view, const qfi_form *row,
+                           uint8_t *ref)
 {
     const unsigned bits = qf_dtype_get(view->dtype)->bits;
     qfi_operand o = { .bits = (uint8_t)(bits > 64 ? 64 : bits), .at = { .base = view->offset } };
@@ -171,13 +182,14 @@ bool qfi_view_of(const qfi_builder *b, uint32_t id, qf_tensor *view)
 static bool worth_keeping_input(const qfi_builder *b, uint32_t id)
 {
     const qfi_value *v = &b->value[id];
-    return id != b->root && !b->program->input[id].storage->data && v->bytes <= b->budget / 32 && v->bytes <= 1u << 20 &&
-           v->elements <= b->value[b->root].elements / 2;
+    return id != b->root && !b->program->input[id].storage->data && v->bytes <= b->budget / 32 &&
+           v->bytes <= 1u << 20 && v->elements <= b->value[b->root].elements / 2;
 }
 
-/* Lowered before with the same coordinates: one result serves. With other coordinates: computed again, unless keeping it is
- * cheaper. */
-static qf_status find_memo(qfi_builder *b, uint32_t id, const qfi_form *row, bool *found, uint8_t *ref)
+/* Lowered before with the same coordinates: one result serves. With other coordinates: computed
+ * again, unless keeping it is cheaper. */
+static qf_status find_memo(qfi_builder *b, uint32_t id, const qfi_form *row, bool *found,
+                           uint8_t *ref)
 {
     const int rank = b->value[id].type.rank;
 
@@ -225,11 +237,14 @@ static qf_status lower_step(qfi_builder *b, uint32_t id, const qfi_form *row, ui
     QF_TRY(find_memo(b, id, row, &found, ref));
     if (found)
         return QF_OK;
-    /* A small value that many elements need: each of its elements would be computed again and again. */
-    if (kind == QF_KIND_POINTWISE && id != b->root && v->elements <= b->value[b->root].elements / 2 && v->bytes <= b->budget / 16)
+    /* A small value that many elements need: each of its elements would be computed again and
+     * again. */
+    if (kind == QF_KIND_POINTWISE && id != b->root &&
+        v->elements <= b->value[b->root].elements / 2 && v->bytes <= b->budget / 16)
         return qfi_keep(b, id);
     QF_TRY(rules[op].lower(b, id, rules[op].kernel, row, ref));
-    if (id != b->root && kind == QF_KIND_POINTWISE && (b->n_stage > SOFT_STAGES || b->n_operand > SOFT_OPERANDS))
+    if (id != b->root && kind == QF_KIND_POINTWISE &&
+        (b->n_stage > SOFT_STAGES || b->n_operand > SOFT_OPERANDS))
         return qfi_keep(b, id);
     return add_memo(b, id, row, b->n_stage - before, *ref);
 }
@@ -267,12 +282,17 @@ qf_status qfi_lower_broadcast(qfi_builder *b, uint32_t id, int i, const qfi_form
     return qfi_lower_in(b, id, i, rows, ref);
 }
 
-static qf_status emit_row(qfi_builder *b, const qfk_row *row, int n_in, const uint8_t *in, unsigned bits, const qfk_param *p,
-                          const qfi_form *index, uint8_t *ref)
+static qf_status emit_row(qfi_builder *b, const qfk_row *row, int n_in, const uint8_t *in,
+                          unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref)
 {
     if (b->n_stage == QFI_STAGES)
         QF_FAIL(b->diag, QF_ERR_LIMIT, "a step has more stages than a pipeline");
-    qfi_stage s = { .fn = row->fn, .op = row->op_id, .key = row->key, .n_in = (uint8_t)n_in, .bits = (uint8_t)bits, .index = -1 };
+    qfi_stage s = { .fn = row->fn,
+                    .op = row->op_id,
+                    .key = row->key,
+                    .n_in = (uint8_t)n_in,
+                    .bits = (uint8_t)bits,
+                    .index = -1 };
     memcpy(s.in, in, (size_t)n_in);
     if (p)
         s.p = *p;
@@ -288,24 +308,26 @@ static qf_status emit_row(qfi_builder *b, const qfk_row *row, int n_in, const ui
     return QF_OK;
 }
 
-qf_status qfi_emit(qfi_builder *b, uint16_t op, qfk_key key, int n_in, const uint8_t *in, unsigned bits, const qfk_param *p,
-                   const qfi_form *index, uint8_t *ref)
+qf_status qfi_emit(qfi_builder *b, uint16_t op, qfk_key key, int n_in, const uint8_t *in,
+                   unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref)
 {
     const qfk_row *row = qfk_pick(b->table, op, key);
     size_t n;
 
     if (!row)
-        QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel %s for key %d", qfk_ops(&n)[op].name, (int)key);
+        QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel %s for key %d", qfk_ops(&n)[op].name,
+                (int)key);
     return emit_row(b, row, n_in, in, bits, p, index, ref);
 }
 
-qf_status qfi_emit_dtype(qfi_builder *b, uint16_t op, qf_dtype dtype, int n_in, const uint8_t *in, unsigned bits,
-                         const qfk_param *p, uint8_t *ref)
+qf_status qfi_emit_dtype(qfi_builder *b, uint16_t op, qf_dtype dtype, int n_in, const uint8_t *in,
+                         unsigned bits, const qfk_param *p, uint8_t *ref)
 {
     const qfk_row *row = qfi_pick(b, op, dtype);
     size_t n;
 
     if (!row)
-        QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel %s for %s", qfk_ops(&n)[op].name, qf_dtype_get(dtype)->name);
+        QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel %s for %s", qfk_ops(&n)[op].name,
+                qf_dtype_get(dtype)->name);
     return emit_row(b, row, n_in, in, bits, p, NULL, ref);
 }

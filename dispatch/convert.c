@@ -10,8 +10,9 @@ static const struct {
 } to_rows[QF_DT_COUNT] = {
 #define INTEGER(t) [QF_DT_##t] = { QFK_OP_to_##t, QFK_OP_guard_to_##t }
 #define OTHER(t) [QF_DT_##t] = { QFK_OP_to_##t, QFK_OP_COUNT }
-    INTEGER(i8), INTEGER(i16), INTEGER(i32), INTEGER(i64), INTEGER(u8), INTEGER(u16), INTEGER(u32), INTEGER(u64),
-    OTHER(b8),   OTHER(f16),   OTHER(bf16),  OTHER(f32),   OTHER(f64),  OTHER(f8e4m3), OTHER(f8e5m2),
+    INTEGER(i8),  INTEGER(i16), INTEGER(i32), INTEGER(i64),  INTEGER(u8),
+    INTEGER(u16), INTEGER(u32), INTEGER(u64), OTHER(b8),     OTHER(f16),
+    OTHER(bf16),  OTHER(f32),   OTHER(f64),   OTHER(f8e4m3), OTHER(f8e5m2),
 #undef INTEGER
 #undef OTHER
 };
@@ -26,7 +27,8 @@ static bool is_low_float(qf_dtype t)
     return is_float(t) && qf_dtype_get(t)->compute == QF_DT_f32 && t != QF_DT_f32;
 }
 
-/* One row, or two through i64 where the table has no direct one. Both types are stored in whole bytes. */
+/* One row, or two through i64 where the table has no direct one. Both types are stored in whole
+ * bytes. */
 static qf_status cast_step(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to, uint8_t *ref)
 {
     /* A boolean is stored as the number 0 or 1. */
@@ -40,7 +42,8 @@ static qf_status cast_step(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype t
         QF_TRY(qfi_emit(b, QFK_OP_to_i64, (qfk_key)from, 1, &in, 64, NULL, NULL, &in));
         from = QF_DT_i64;
     }
-    return qfi_emit(b, to_rows[to].cast, (qfk_key)from, 1, &in, qf_dtype_get(to)->bits, NULL, NULL, ref);
+    return qfi_emit(b, to_rows[to].cast, (qfk_key)from, 1, &in, qf_dtype_get(to)->bits, NULL, NULL,
+                    ref);
 }
 
 /* An 8-bit integer as the 4-bit one that its low bits are. */
@@ -60,10 +63,12 @@ static qf_status wrap_nibble(qfi_builder *b, uint8_t in, qf_dtype to, uint8_t *r
 static qf_status guard_nibble(qfi_builder *b, uint8_t in, qf_dtype to)
 {
     const qfk_param range = { .i = { to == QF_DT_i4 ? -8 : 0, to == QF_DT_i4 ? 8 : 16 } };
-    return qfi_emit(b, QFK_OP_guard_range, to == QF_DT_i4 ? QFK_KEY_i8 : QFK_KEY_u8, 1, &in, 0, &range, NULL, NULL);
+    return qfi_emit(b, QFK_OP_guard_range, to == QF_DT_i4 ? QFK_KEY_i8 : QFK_KEY_u8, 1, &in, 0,
+                    &range, NULL, NULL);
 }
 
-qf_status qfi_convert(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to, bool guard, uint8_t *ref)
+qf_status qfi_convert(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to, bool guard,
+                      uint8_t *ref)
 {
     const bool nibble = qf_dtype_get(to)->bits < 8;
     const qf_dtype held = nibble ? qf_dtype_get(to)->compute : to;
@@ -106,7 +111,8 @@ static bool integer_bits(const qf_scalar *value, const qf_dtype_info *d, uint64_
         return true;
     const int64_t most = (int64_t)1 << d->bits;
     /* Negative numbers wrap into unsigned types, as torch's fills do. */
-    return d->kind == QF_CLASS_UINT ? whole > -most && whole < most : whole >= -most / 2 && whole < most / 2;
+    return d->kind == QF_CLASS_UINT ? whole > -most && whole < most
+                                    : whole >= -most / 2 && whole < most / 2;
 }
 
 static bool float_bits(const qfi_builder *b, const qf_scalar *value, qf_dtype dtype, uint64_t *bits)
@@ -136,5 +142,6 @@ bool qfi_scalar_bits(const qfi_builder *b, const qf_scalar *value, qf_dtype dtyp
         *bits = value->is_int ? value->i != 0 : value->f != 0;
         return true;
     }
-    return d->kind == QF_CLASS_FLOAT ? float_bits(b, value, dtype, bits) : integer_bits(value, d, bits);
+    return d->kind == QF_CLASS_FLOAT ? float_bits(b, value, dtype, bits)
+                                     : integer_bits(value, d, bits);
 }

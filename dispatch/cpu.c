@@ -19,7 +19,8 @@ static const struct {
 };
 
 #if defined(__x86_64__)
-/* Registers that the operating system saves (XCR0): a CPU bit alone does not make an instruction usable. */
+/* Registers that the operating system saves (XCR0): a CPU bit alone does not make an instruction
+ * usable. */
 #define XCR0_AVX 0x06u
 #define XCR0_AVX512 0xe6u
 
@@ -32,15 +33,18 @@ static unsigned xcr0(void)
 
 static qf_caps probe(void)
 {
-    const unsigned v3_leaf1 = bit_FMA | bit_SSE4_2 | bit_MOVBE | bit_POPCNT | bit_OSXSAVE | bit_AVX | bit_F16C;
+    const unsigned v3_leaf1 =
+        bit_FMA | bit_SSE4_2 | bit_MOVBE | bit_POPCNT | bit_OSXSAVE | bit_AVX | bit_F16C;
     const unsigned v3_leaf7 = bit_BMI | bit_AVX2 | bit_BMI2;
-    const unsigned v4_leaf7 = bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
+    const unsigned v4_leaf7 =
+        bit_AVX512F | bit_AVX512DQ | bit_AVX512CD | bit_AVX512BW | bit_AVX512VL;
     unsigned a, b, c, d;
 
     if (!__get_cpuid(1, &a, &b, &c, &d) || (c & v3_leaf1) != v3_leaf1)
         return 0;
     const unsigned saved = xcr0();
-    if ((saved & XCR0_AVX) != XCR0_AVX || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || (b & v3_leaf7) != v3_leaf7)
+    if ((saved & XCR0_AVX) != XCR0_AVX || !__get_cpuid_count(7, 0, &a, &b, &c, &d) ||
+        (b & v3_leaf7) != v3_leaf7)
         return 0;
     const unsigned leaf7 = b;
     if (!__get_cpuid(0x80000001, &a, &b, &c, &d) || !(c & bit_LZCNT))

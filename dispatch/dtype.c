@@ -3,7 +3,7 @@
 
 static const qf_dtype_info rows[] = {
     { "none", 0, QF_CLASS_NONE, QF_DT_none, 0, 0, "", -1 },
-#define QF_DTYPE(name, bits, kind, compute, torch, onnx, safetensors, gguf) \
+#define QF_DTYPE(name, bits, kind, compute, torch, onnx, safetensors, gguf)                        \
     { #name, bits, QF_CLASS_##kind, QF_DT_##compute, torch, onnx, safetensors, gguf },
 #include <qfold/dtype.def>
 #undef QF_DTYPE
@@ -31,7 +31,8 @@ qf_dtype qf_dtype_from_onnx(int64_t number)
     return QF_DT_none;
 }
 
-/* A zero anywhere makes the product zero, but the others must still fit: strides are products of parts of a shape. */
+/* A zero anywhere makes the product zero, but the others must still fit: strides are products of
+ * parts of a shape. */
 bool qf_type_elements(const qf_type *type, uint64_t *elements)
 {
     uint64_t n = 1;
@@ -54,7 +55,8 @@ bool qf_type_elements(const qf_type *type, uint64_t *elements)
 bool qf_type_bytes(const qf_type *type, uint64_t *bytes)
 {
     uint64_t n;
-    if (!qf_type_elements(type, &n) || !qf_mul(n, qf_dtype_get(type->dtype)->bits, &n) || !qf_add(n, 7, &n))
+    if (!qf_type_elements(type, &n) || !qf_mul(n, qf_dtype_get(type->dtype)->bits, &n) ||
+        !qf_add(n, 7, &n))
         return false;
     *bytes = n / 8;
     return true;

@@ -22,7 +22,8 @@ static bool touched(const qf_tensor *t, uintptr_t *first, uintptr_t *last)
 
 static bool same_view(const qf_tensor *a, const qf_tensor *b)
 {
-    if (a->storage->data != b->storage->data || a->offset != b->offset || a->dtype != b->dtype || a->rank != b->rank)
+    if (a->storage->data != b->storage->data || a->offset != b->offset || a->dtype != b->dtype ||
+        a->rank != b->rank)
         return false;
     for (int d = 0; d < a->rank; d++)
         if (a->shape[d] != b->shape[d] || (a->stride[d] != b->stride[d] && a->shape[d] > 1))
@@ -30,7 +31,8 @@ static bool same_view(const qf_tensor *a, const qf_tensor *b)
     return true;
 }
 
-static qf_status check_aliases(qf_op op, const qf_tensor *in, size_t n_in, const qf_tensor *out, qf_diag *diag)
+static qf_status check_aliases(qf_op op, const qf_tensor *in, size_t n_in, const qf_tensor *out,
+                               qf_diag *diag)
 {
     uintptr_t out_first, out_last, first, last;
 
@@ -40,12 +42,14 @@ static qf_status check_aliases(qf_op op, const qf_tensor *in, size_t n_in, const
         if (!touched(&in[i], &first, &last) || last < out_first || first > out_last)
             continue;
         if (qf_op_get(op)->kind != QF_KIND_POINTWISE || !same_view(&in[i], out))
-            QF_FAIL(diag, QF_ERR_ALIAS, "%s: the result overlaps operand %zu", qf_op_get(op)->name, i);
+            QF_FAIL(diag, QF_ERR_ALIAS, "%s: the result overlaps operand %zu", qf_op_get(op)->name,
+                    i);
     }
     return QF_OK;
 }
 
-/* No two elements of the result may be one: sorted by stride, each dim must reach beyond all faster ones. */
+/* No two elements of the result may be one: sorted by stride, each dim must reach beyond all faster
+ * ones. */
 static qf_status check_strides(const qf_tensor *out, qf_diag *diag)
 {
     uint8_t dim[QF_MAX_RANK];
@@ -73,13 +77,15 @@ static qf_status check_out(const qf_pipe *pipe, const qf_tensor *out, qf_diag *d
     const qf_type type = qf_tensor_type(out);
 
     if (!qf_type_equal(&type, &pipe->type))
-        QF_FAIL(diag, type.dtype == pipe->type.dtype ? QF_ERR_SHAPE : QF_ERR_DTYPE, "the result has another type than `out`");
+        QF_FAIL(diag, type.dtype == pipe->type.dtype ? QF_ERR_SHAPE : QF_ERR_DTYPE,
+                "the result has another type than `out`");
     if (qf_tensor_elements(out) > 0 && (!out->storage->data || !out->storage->writable))
         QF_FAIL(diag, QF_ERR_ARG, "the result's storage is not writable memory");
     return check_strides(out, diag);
 }
 
-static qf_status run_into(const qf_ctx *ctx, const qf_pipe *pipe, const qf_tensor *out, qf_diag *diag)
+static qf_status run_into(const qf_ctx *ctx, const qf_pipe *pipe, const qf_tensor *out,
+                          qf_diag *diag)
 {
     static const int64_t zero[QFI_DIMS];
     const int halves = pipe->bits == 128 ? 2 : 1;
@@ -91,14 +97,16 @@ static qf_status run_into(const qf_ctx *ctx, const qf_pipe *pipe, const qf_tenso
     stride[out->rank] = 1;
     qf_status st = qfi_session_open(&s, ctx, pipe, NULL, 0, diag);
     if (st == QF_OK) {
-        st = qfi_run_segment(&s.run, pipe->result, zero, pipe->result->dim, out->storage->data, out->offset * halves, stride);
+        st = qfi_run_segment(&s.run, pipe->result, zero, pipe->result->dim, out->storage->data,
+                             out->offset * halves, stride);
         st = qfi_session_status(&s, st, diag);
     }
     qfi_session_close(&s);
     return st;
 }
 
-qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_tensor *in, size_t n_in, qf_tensor *out, qf_diag *diag)
+qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_tensor *in,
+                  size_t n_in, qf_tensor *out, qf_diag *diag)
 {
     qf_step step = { .op = op, .n_in = (uint16_t)n_in };
     qf_pipe *pipe = NULL;
@@ -120,7 +128,9 @@ qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
     for (size_t i = 0; i < n_in; i++)
         ids[i] = (uint32_t)i;
     step.in = ids;
-    const qf_program program = { .input = in, .n_input = (uint32_t)n_in, .step = &step, .n_step = 1 };
+    const qf_program program = {
+        .input = in, .n_input = (uint32_t)n_in, .step = &step, .n_step = 1
+    };
 
     QF_TRY_OUT(qf_pipe_build(ctx, &program, (uint32_t)n_in, NULL, &pipe, diag));
     QF_TRY_OUT(qf_tensor_check(out, diag));

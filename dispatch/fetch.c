@@ -1,11 +1,13 @@
-/* Operands of a box: where they are in memory, read from where they are not, or made by a breaker. */
+/* Operands of a box: where they are in memory, read from where they are not, or made by a breaker.
+ */
 #include "dispatch/run.h"
 
 #include <string.h>
 
 #define READ_TASK ((uint64_t)1 << 20) /* bytes of one parallel read */
 
-/* Reading one operand: the runs' loops, each `gap` elements apart in the storage, `span` elements long, packed densely. */
+/* Reading one operand: the runs' loops, each `gap` elements apart in the storage, `span` elements
+ * long, packed densely. */
 typedef struct reading {
     const qfi_run *run;
     const qf_storage *storage;
@@ -38,9 +40,11 @@ static int sort_loops(const qfi_form *at, int n_loop, const int64_t *n, uint8_t 
     return count;
 }
 
-/* How many of the sorted loops read gaps rather than leave them out: a gap shorter than what is read is read over. *span:
- * elements of one run. Runs of 4-bit elements would start inside bytes, so there is one run. */
-static int dense_loops(const qfi_form *at, const int64_t *n, const uint8_t *loop, int count, unsigned bits, uint64_t *span)
+/* How many of the sorted loops read gaps rather than leave them out: a gap shorter than what is
+ * read is read over. *span: elements of one run. Runs of 4-bit elements would start inside bytes,
+ * so there is one run. */
+static int dense_loops(const qfi_form *at, const int64_t *n, const uint8_t *loop, int count,
+                       unsigned bits, uint64_t *span)
 {
     int k = 0;
 
@@ -83,9 +87,11 @@ static qf_status read_part(const reading *r, uint64_t number)
         from += (uint64_t)r->gap[k] * (rest % (uint64_t)r->count[k]);
         rest /= (uint64_t)r->count[k];
     }
-    const uint64_t start = part * READ_TASK, left = r->size - start, size = left < READ_TASK ? left : READ_TASK;
+    const uint64_t start = part * READ_TASK, left = r->size - start,
+                   size = left < READ_TASK ? left : READ_TASK;
     const qf_status st =
-        r->storage->read(r->storage->ctx, from + start, r->to + number / r->parts * r->size + start, (size_t)size, &diag);
+        r->storage->read(r->storage->ctx, from + start, r->to + number / r->parts * r->size + start,
+                         (size_t)size, &diag);
     if (st != QF_OK)
         qfi_run_failed(r->run, (uint32_t)(number / r->per_task), st, &diag);
     return st;
@@ -94,7 +100,8 @@ static qf_status read_part(const reading *r, uint64_t number)
 static void read_task(void *arg, uint32_t i, uint32_t worker)
 {
     const reading *r = arg;
-    const uint64_t first = i * r->per_task, end = first + r->per_task < r->total ? first + r->per_task : r->total;
+    const uint64_t first = i * r->per_task,
+                   end = first + r->per_task < r->total ? first + r->per_task : r->total;
 
     (void)worker;
     for (uint64_t k = first; k < end; k++)
@@ -103,7 +110,8 @@ static void read_task(void *arg, uint32_t i, uint32_t worker)
 }
 
 /* Run the reads; *lane becomes the position in the packed memory. */
-static qf_status fetch_read(qfi_run *run, const qfi_operand *o, int n_loop, const int64_t *n, qfi_form *lane, const char **source)
+static qf_status fetch_read(qfi_run *run, const qfi_operand *o, int n_loop, const int64_t *n,
+                            qfi_form *lane, const char **source)
 {
     uint8_t loop[QFI_LOOPS];
     uint64_t span, all;
@@ -157,8 +165,9 @@ static void in_halves(const qfi_box *box, const int64_t *lo, qfi_form *lane)
 }
 
 /* Make the part of a breaker's result that the box needs. */
-static qf_status fetch_panel(qfi_run *run, const qfi_operand *o, const qfi_box *box, const int64_t *lo, const int64_t *n,
-                             qfi_form *lane, const char **source)
+static qf_status fetch_panel(qfi_run *run, const qfi_operand *o, const qfi_box *box,
+                             const int64_t *lo, const int64_t *n, qfi_form *lane,
+                             const char **source)
 {
     const int n_loop = box->n_loop;
     const qfi_breaker *b = run->pipe->breaker[o->which];
@@ -206,11 +215,21 @@ qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t
         for (int l = 0; l < p->box.n_loop; l++)
             lane->base += lane->step[l] * lo[l];
         switch ((qfi_source)o->source) {
-        case QFI_MEMORY: t->source[i] = o->storage->data; break;
-        case QFI_KEPT: t->source[i] = run->kept + run->pipe->kept[o->which].at; break;
-        case QFI_SPLAT: t->source[i] = (const char *)&o->splat; break;
-        case QFI_READ: QF_TRY(fetch_read(run, o, p->box.n_loop, n, lane, &t->source[i])); break;
-        case QFI_PANEL: QF_TRY(fetch_panel(run, o, &p->box, lo, n, lane, &t->source[i])); break;
+        case QFI_MEMORY:
+            t->source[i] = o->storage->data;
+            break;
+        case QFI_KEPT:
+            t->source[i] = run->kept + run->pipe->kept[o->which].at;
+            break;
+        case QFI_SPLAT:
+            t->source[i] = (const char *)&o->splat;
+            break;
+        case QFI_READ:
+            QF_TRY(fetch_read(run, o, p->box.n_loop, n, lane, &t->source[i]));
+            break;
+        case QFI_PANEL:
+            QF_TRY(fetch_panel(run, o, &p->box, lo, n, lane, &t->source[i]));
+            break;
         }
     }
     return QF_OK;

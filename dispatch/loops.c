@@ -47,8 +47,9 @@ bool qfi_form_equal(const qfi_form *a, const qfi_form *b, int n_loop)
     return a->base == b->base && memcmp(a->step, b->step, sizeof *a->step * (size_t)n_loop) == 0;
 }
 
-/* What a loop whose steps share no multiple with n needs. `start` is the rest at its first step. A block of n holds `period`
- * steps when the steps divide n; the first block may be cut short by `start`, the last by the end of the loop. */
+/* What a loop whose steps share no multiple with n needs. `start` is the rest at its first step. A
+ * block of n holds `period` steps when the steps divide n; the first block may be cut short by
+ * `start`, the last by the end of the loop. */
 static qfi_change align_loop(int loop, int64_t step, int64_t start, int64_t n, int64_t count)
 {
     const int64_t period = n / magnitude(step);
@@ -63,7 +64,8 @@ static qfi_change align_loop(int loop, int64_t step, int64_t start, int64_t n, i
     return (qfi_change){ QFI_SPLIT, (uint8_t)loop, period };
 }
 
-qfi_change qfi_form_divide(const qfi_form *row, int64_t n, const qfi_box *box, qfi_form *quotient, qfi_form *rest)
+qfi_change qfi_form_divide(const qfi_form *row, int64_t n, const qfi_box *box, qfi_form *quotient,
+                           qfi_form *rest)
 {
     int64_t least, greatest;
     int moving = 0, last = -1, splits = -1;
@@ -97,8 +99,9 @@ qfi_change qfi_form_divide(const qfi_form *row, int64_t n, const qfi_box *box, q
     return (qfi_change){ .kind = QFI_NEVER };
 }
 
-/* Along one loop the form runs from one side of the limit to the other: the first index after the side it starts on, or, if
- * its other loops make index 0 mixed, the first index on the other side. 0: neither lies inside the loop. */
+/* Along one loop the form runs from one side of the limit to the other: the first index after the
+ * side it starts on, or, if its other loops make index 0 mixed, the first index on the other side.
+ * 0: neither lies inside the loop. */
 static int64_t crossing(int64_t step, int64_t least, int64_t greatest, int64_t limit, int64_t count)
 {
     int64_t leave, arrive;
@@ -129,7 +132,8 @@ qfi_change qfi_form_compare(const qfi_form *row, int64_t limit, const qfi_box *b
         if (box->n[l] < 2 || magnitude(step) <= best)
             continue;
         const int64_t span = step * (box->n[l] - 1);
-        const int64_t rest_least = least - (step < 0 ? span : 0), rest_greatest = greatest - (step > 0 ? span : 0);
+        const int64_t rest_least = least - (step < 0 ? span : 0),
+                      rest_greatest = greatest - (step > 0 ? span : 0);
         const int64_t cut = crossing(step, rest_least, rest_greatest, limit, box->n[l]);
         if (cut == 0)
             continue;
@@ -137,7 +141,8 @@ qfi_change qfi_form_compare(const qfi_form *row, int64_t limit, const qfi_box *b
         loop = l;
         at = cut;
     }
-    return loop < 0 ? (qfi_change){ .kind = QFI_NEVER } : (qfi_change){ QFI_CUT, (uint8_t)loop, at };
+    return loop < 0 ? (qfi_change){ .kind = QFI_NEVER }
+                    : (qfi_change){ QFI_CUT, (uint8_t)loop, at };
 }
 
 qfi_box qfi_box_make(int n_dim, const int64_t *dim)
@@ -224,7 +229,8 @@ static qf_status visit_next(visit_state *v, int loop, int64_t low, int64_t high)
     return visit_loop(v, loop, low, high);
 }
 
-static qf_status visit_indices(visit_state *v, int loop, int64_t first, int64_t end, int64_t low, int64_t high)
+static qf_status visit_indices(visit_state *v, int loop, int64_t first, int64_t end, int64_t low,
+                               int64_t high)
 {
     if (first >= end)
         return QF_OK;
@@ -233,7 +239,8 @@ static qf_status visit_indices(visit_state *v, int loop, int64_t first, int64_t 
     return visit_next(v, loop + 1, low, high);
 }
 
-/* Indices of a loop whose inner loops all lie inside [low, high) form one box; at most one index on either side is partial. */
+/* Indices of a loop whose inner loops all lie inside [low, high) form one box; at most one index on
+ * either side is partial. */
 static qf_status visit_loop(visit_state *v, int loop, int64_t low, int64_t high)
 {
     const qfi_box *box = v->box;
@@ -258,7 +265,8 @@ static qf_status visit_loop(visit_state *v, int loop, int64_t low, int64_t high)
 }
 
 qf_status qfi_box_visit(const qfi_box *box, const int64_t *from, const int64_t *count,
-                        qf_status (*visit)(void *arg, const int64_t *lo, const int64_t *n), void *arg)
+                        qf_status (*visit)(void *arg, const int64_t *lo, const int64_t *n),
+                        void *arg)
 {
     visit_state v = { .box = box, .from = from, .count = count, .visit = visit, .arg = arg };
     uint32_t has_loop = 0;
@@ -267,7 +275,8 @@ qf_status qfi_box_visit(const qfi_box *box, const int64_t *from, const int64_t *
     for (int l = 0; l < box->n_loop; l++)
         has_loop |= 1u << box->dim[l];
     for (int d = 0; d < box->n_dim; d++)
-        if (count[d] <= 0 || (!(has_loop >> d & 1) && (box->lo[d] < from[d] || box->lo[d] >= from[d] + count[d])))
+        if (count[d] <= 0 ||
+            (!(has_loop >> d & 1) && (box->lo[d] < from[d] || box->lo[d] >= from[d] + count[d])))
             return QF_OK;
     return visit_next(&v, 0, 0, 0);
 }

@@ -54,7 +54,9 @@ void *qfi_pool_get(qfi_pool *pool, size_t n, size_t size)
         c = pool->from.alloc(pool->from.user, all, 64);
         if (!c)
             return NULL;
-        *c = (struct qfi_chunk){ .next = pool->chunk, .size = all, .used = (sizeof *c + 15) & ~(size_t)15 };
+        *c = (struct qfi_chunk){ .next = pool->chunk,
+                                 .size = all,
+                                 .used = (sizeof *c + 15) & ~(size_t)15 };
         pool->chunk = c;
     }
     void *p = (char *)c + c->used;

@@ -4,7 +4,8 @@
 
 #include <qfold/eval.h>
 
-/* *out = *user with defaults for what it does not set; user NULL: all defaults. ERR_ARG for an unknown struct_size. */
+/* *out = *user with defaults for what it does not set; user NULL: all defaults. ERR_ARG for an
+ * unknown struct_size. */
 qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag);
 
 /* Blocks that are freed together. Zero-initialise and set `from`. */
@@ -13,12 +14,14 @@ typedef struct qfi_pool {
     struct qfi_chunk *chunk;
 } qfi_pool;
 
-/* `n` objects of `size` bytes, zeroed, 16-byte aligned; NULL when out of memory. n = 0 gives a valid pointer. */
+/* `n` objects of `size` bytes, zeroed, 16-byte aligned; NULL when out of memory. n = 0 gives a
+ * valid pointer. */
 void *qfi_pool_get(qfi_pool *pool, size_t n, size_t size);
 
 void qfi_pool_free(qfi_pool *pool);
 
-/* A piece of working memory that is handed out from the front; NULL when it is used up. 64-byte aligned. */
+/* A piece of working memory that is handed out from the front; NULL when it is used up. 64-byte
+ * aligned. */
 typedef struct qfi_area {
     char *p;
     size_t size, used;

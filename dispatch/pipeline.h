@@ -1,9 +1,10 @@
 /* Pipelines: what the builder makes and the runner walks.
  *
- *   qf_pipe      a result, as one segment, and values kept whole in scratch, each with a segment that makes it
- *   segment      boxes (pieces) that together cover a value
- *   piece        a box of loops; operands, each an affine form over the loops; stages, each a kernel call on tiles
- *   breaker      an operator that reads its operands, which are segments, in its own order, and makes any box of its result
+ *   qf_pipe      a result, as one segment, and values kept whole in scratch, each with a segment
+ * that makes it segment      boxes (pieces) that together cover a value piece        a box of
+ * loops; operands, each an affine form over the loops; stages, each a kernel call on tiles breaker
+ * an operator that reads its operands, which are segments, in its own order, and makes any box of
+ * its result
  *
  * References of a piece: 0 … n_operand-1 are operands, QFI_TEMP … are results of stages. */
 #ifndef QFOLD_DISPATCH_PIPELINE_H
@@ -13,15 +14,17 @@
 #include "dispatch/memory.h"
 #include "kernels/rows.h"
 
-#define QFI_TEMP 64       /* reference of the first result of a stage */
-#define QFI_NO_REF 255    /* out of a guard, which has no result */
-#define QFI_OPERANDS 32   /* operands of one piece */
-#define QFI_STAGES 96     /* stages of one piece */
-#define QFI_SLOT ((size_t)8192)  /* a tile of at most 4 KiB with up to 64 bytes after each of at most 64 rows */
+#define QFI_TEMP 64     /* reference of the first result of a stage */
+#define QFI_NO_REF 255  /* out of a guard, which has no result */
+#define QFI_OPERANDS 32 /* operands of one piece */
+#define QFI_STAGES 96   /* stages of one piece */
+#define QFI_SLOT                                                                                   \
+    ((size_t)8192) /* a tile of at most 4 KiB with up to 64 bytes after each of at most 64 rows */
 #define QFI_SLOT_ROWS 64
 #define QFI_SLOT_BYTES 4096
 
-/* Returned by what needs more working memory than is left; the caller tries a smaller box. Never leaves the runner. */
+/* Returned by what needs more working memory than is left; the caller tries a smaller box. Never
+ * leaves the runner. */
 #define QFI_TOO_LARGE ((qf_status)0x7ffe)
 
 typedef enum qfi_source {
@@ -32,9 +35,10 @@ typedef enum qfi_source {
     QFI_SPLAT,  /* one element for all */
 } qfi_source;
 
-/* at: element number in the storage or the kept value (unused by PANEL and SPLAT).  row: PANEL: coordinate in each dim of
- * the breaker's result.  bits: of an element, 4 or 8 … 64.  which: number of the kept value or breaker.  slot: where tiles are
- * loaded if the memory is not adjacent.  copy, transpose, unpack: kernels that load. */
+/* at: element number in the storage or the kept value (unused by PANEL and SPLAT).  row: PANEL:
+ * coordinate in each dim of the breaker's result.  bits: of an element, 4 or 8 … 64.  which: number
+ * of the kept value or breaker.  slot: where tiles are loaded if the memory is not adjacent.  copy,
+ * transpose, unpack: kernels that load. */
 typedef struct qfi_operand {
     uint8_t source, bits, slot;
     uint32_t which;
@@ -45,7 +49,8 @@ typedef struct qfi_operand {
     qfk_tile *copy, *transpose;
 } qfi_operand;
 
-/* op, key: of the kernel's row.  in, out: references.  bits: of the result in its slot.  index: number of the form that gives p.i[0 … 2], -1 if none. */
+/* op, key: of the kernel's row.  in, out: references.  bits: of the result in its slot.  index:
+ * number of the form that gives p.i[0 … 2], -1 if none. */
 typedef struct qfi_stage {
     qfk_tile *fn;
     uint16_t op, key;
@@ -64,8 +69,8 @@ typedef struct qfi_piece {
     const qfi_form *index;
 } qfi_piece;
 
-/* dim: of the value, from slowest to fastest.  bits: of an element in the destination (128-bit ones are two of 64 along a
- * last dim).  copy, transpose, pack: kernels that store. */
+/* dim: of the value, from slowest to fastest.  bits: of an element in the destination (128-bit ones
+ * are two of 64 along a last dim).  copy, transpose, pack: kernels that store. */
 typedef struct qfi_segment {
     uint8_t n_dim, bits, n_slot;
     bool reads; /* it needs working memory: READ or PANEL operands */
@@ -78,10 +83,11 @@ typedef struct qfi_segment {
 typedef struct qfi_run qfi_run;
 typedef struct qfi_breaker qfi_breaker;
 
-/* Makes the box [lo, lo + n) of the result at `dst`, element (x - lo) at sum(stride * (x - lo)), strides in elements.
- * QFI_TOO_LARGE, without a diagnosis, if the working memory of the run does not do. */
-typedef qf_status qfi_breaker_run(qfi_run *run, const qfi_breaker *b, const int64_t *lo, const int64_t *n, char *dst,
-                                  const int64_t *stride);
+/* Makes the box [lo, lo + n) of the result at `dst`, element (x - lo) at sum(stride * (x - lo)),
+ * strides in elements. QFI_TOO_LARGE, without a diagnosis, if the working memory of the run does
+ * not do. */
+typedef qf_status qfi_breaker_run(qfi_run *run, const qfi_breaker *b, const int64_t *lo,
+                                  const int64_t *n, char *dst, const int64_t *stride);
 
 /* Kernels that a breaker calls, by its own numbering. */
 #define QFI_BREAKER_KERNELS 8
@@ -99,7 +105,8 @@ struct qfi_breaker {
     qfi_breaker_run *run;
 };
 
-/* A value kept whole. at: offset in the scratch region.  first, last: steps of the run between which it lives. */
+/* A value kept whole. at: offset in the scratch region.  first, last: steps of the run between
+ * which it lives. */
 typedef struct qfi_kept {
     uint32_t value, last;
     uint64_t at, size;

@@ -1,8 +1,8 @@
-/* Producing a box of a segment: each piece's part of it, split further if working memory does not do. */
+/* Producing a box of a segment: each piece's part of it, split further if working memory does not
+ * do. */
 #include "dispatch/run.h"
 
 #include <string.h>
-
 
 void qfi_run_tasks(const qfi_run *run, uint32_t n, qfi_task *task, void *arg)
 {
@@ -33,7 +33,8 @@ qf_status qfi_run_status(const qfi_run *run, qf_diag *diag)
     qfi_fault *f = run->fault;
 
     if (f->status != QF_OK)
-        return qf_fail_at(diag, f->status, f->diag.at, "%s", f->diag.text[0] ? f->diag.text : "an operand cannot be read");
+        return qf_fail_at(diag, f->status, f->diag.at, "%s",
+                          f->diag.text[0] ? f->diag.text : "an operand cannot be read");
     if (__atomic_load_n(&f->bad, __ATOMIC_RELAXED))
         QF_FAIL(diag, QF_ERR_VALUE, "an element for which the operator is undefined");
     return QF_OK;
@@ -77,9 +78,10 @@ static void place(const job *j, qfi_tiles *t, const int64_t *lo, const int64_t *
     }
 }
 
-/* A breaker's result that is the value itself, each of its dims along its own part of the destination, goes there directly.
- * stride: per dim of the breaker. */
-static bool panel_goes_direct(const qfi_tiles *t, const qfi_breaker *b, const qfi_operand *o, const int64_t *n, int64_t *stride)
+/* A breaker's result that is the value itself, each of its dims along its own part of the
+ * destination, goes there directly. stride: per dim of the breaker. */
+static bool panel_goes_direct(const qfi_tiles *t, const qfi_breaker *b, const qfi_operand *o,
+                              const int64_t *n, int64_t *stride)
 {
     uint64_t box = 1, steps = 1;
 
@@ -111,7 +113,8 @@ static qf_status run_panel(job *j, qfi_tiles *t, const int64_t *lo, const int64_
     int64_t stride[QF_MAX_RANK], from[QF_MAX_RANK], count[QF_MAX_RANK];
 
     *done = false;
-    if (j->piece->n_stage > 0 || j->piece->root != 0 || o->source != QFI_PANEL || j->segment->bits < 8)
+    if (j->piece->n_stage > 0 || j->piece->root != 0 || o->source != QFI_PANEL ||
+        j->segment->bits < 8)
         return QF_OK;
     const qfi_breaker *b = j->run->pipe->breaker[o->which];
     if (!panel_goes_direct(t, b, o, n, stride))
@@ -125,7 +128,8 @@ static qf_status run_panel(job *j, qfi_tiles *t, const int64_t *lo, const int64_
         }
     }
     *done = true;
-    return b->run(j->run, b, from, count, j->dst + t->nest.lane[0].base * (j->segment->bits / 8), stride);
+    return b->run(j->run, b, from, count, j->dst + t->nest.lane[0].base * (j->segment->bits / 8),
+                  stride);
 }
 
 static qf_status run_box(void *arg, const int64_t *lo, const int64_t *n);
@@ -167,8 +171,8 @@ static qf_status run_box(void *arg, const int64_t *lo, const int64_t *n)
     return st == QFI_TOO_LARGE ? run_halves(j, lo, n) : st;
 }
 
-qf_status qfi_run_segment(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n, char *dst, int64_t first,
-                          const int64_t *stride)
+qf_status qfi_run_segment(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n,
+                          char *dst, int64_t first, const int64_t *stride)
 {
     job j = { .run = run, .segment = s, .lo = lo, .stride = stride, .dst = dst, .first = first };
 
@@ -179,7 +183,8 @@ qf_status qfi_run_segment(qfi_run *run, const qfi_segment *s, const int64_t *lo,
     return QF_OK;
 }
 
-qf_status qfi_run_dense(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n, char *dst)
+qf_status qfi_run_dense(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n,
+                        char *dst)
 {
     int64_t stride[QFI_DIMS];
 

@@ -5,15 +5,16 @@
 #include "dispatch/pipeline.h"
 #include "dispatch/threads.h"
 
-/* What went wrong, shared by all workers. bad: a guard found a value.  The failure of the lowest task number wins. */
+/* What went wrong, shared by all workers. bad: a guard found a value.  The failure of the lowest
+ * task number wins. */
 typedef struct qfi_fault {
     uint32_t bad, lock, task;
     qf_status status;
     qf_diag diag;
 } qfi_fault;
 
-/* kept: scratch region.  slots: of all workers.  work: memory for reads and panels.  serial: run on the calling thread as
- * `worker`: set inside a task. */
+/* kept: scratch region.  slots: of all workers.  work: memory for reads and panels.  serial: run on
+ * the calling thread as `worker`: set inside a task. */
 struct qfi_run {
     const qf_ctx *ctx;
     const qf_pipe *pipe;
@@ -33,17 +34,20 @@ void qfi_run_failed(const qfi_run *run, uint32_t task, qf_status status, const q
 /* What has been recorded: a failure, or ERR_VALUE after a guard. */
 qf_status qfi_run_status(const qfi_run *run, qf_diag *diag);
 
-/* The box [lo, lo + n) of a segment's dims, into dst: element x at `first` + sum(stride * (x - lo)), in elements. */
-qf_status qfi_run_segment(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n, char *dst, int64_t first,
-                          const int64_t *stride);
+/* The box [lo, lo + n) of a segment's dims, into dst: element x at `first` + sum(stride * (x -
+ * lo)), in elements. */
+qf_status qfi_run_segment(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n,
+                          char *dst, int64_t first, const int64_t *stride);
 
 /* The same, dense in the order of its dims. */
-qf_status qfi_run_dense(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n, char *dst);
+qf_status qfi_run_dense(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n,
+                        char *dst);
 
 /* Bytes that `elements` of `bits` take. */
 uint64_t qfi_bytes(uint64_t elements, unsigned bits);
 
-/* One box of a piece, ready to run: loops with operands' positions, and where the operands' element 0 is. */
+/* One box of a piece, ready to run: loops with operands' positions, and where the operands' element
+ * 0 is. */
 typedef struct qfi_tiles {
     const qfi_run *run;
     const qfi_segment *segment;
@@ -56,10 +60,12 @@ typedef struct qfi_tiles {
     uint8_t outer[QFI_LOOPS], load[QFI_OPERANDS];
 } qfi_tiles;
 
-/* Bring operands into memory for a box of n[l] steps from lo[l]: fills t->source and the lanes 1 … */
+/* Bring operands into memory for a box of n[l] steps from lo[l]: fills t->source and the lanes 1 …
+ */
 qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t *n);
 
-/* Bytes of the shortest run that reading operands for such a box takes; SIZE_MAX if there is no gap between runs. */
+/* Bytes of the shortest run that reading operands for such a box takes; SIZE_MAX if there is no gap
+ * between runs. */
 uint64_t qfi_fetch_shortest(const qfi_piece *piece, const int64_t *n);
 
 /* Run every tile. */

@@ -1,4 +1,5 @@
-/* Compiling a value into a segment: boxes are taken from a stack, lowered, and cut or split until they fit. */
+/* Compiling a value into a segment: boxes are taken from a stack, lowered, and cut or split until
+ * they fit. */
 #include "dispatch/builder.h"
 
 #include <string.h>
@@ -53,7 +54,8 @@ static qf_status push_piece(qfi_builder *b, work *w, const qfi_piece *piece)
     return QF_OK;
 }
 
-/* What lowering asked for. The left part is pushed last, so that pieces come in the order of the result. */
+/* What lowering asked for. The left part is pushed last, so that pieces come in the order of the
+ * result. */
 static qf_status change_box(qfi_builder *b, work *w)
 {
     qfi_box left = b->box, right;
@@ -80,7 +82,8 @@ static qf_status lower_box(qfi_builder *b, const uint8_t *order, qf_dtype as, ui
     return qfi_convert(b, *ref, b->value[b->root].type.dtype, as, false, ref);
 }
 
-static qf_status lower_boxes(qfi_builder *b, const uint8_t *order, qf_dtype as, work *w, qfi_segment *s)
+static qf_status lower_boxes(qfi_builder *b, const uint8_t *order, qf_dtype as, work *w,
+                             qfi_segment *s)
 {
     while (w->n > 0) {
         qfi_piece *piece;
@@ -96,7 +99,8 @@ static qf_status lower_boxes(qfi_builder *b, const uint8_t *order, qf_dtype as, 
         QF_TRY(qfi_piece_finish(b, root, &s->n_slot, &piece));
         QF_TRY(push_piece(b, w, piece));
         for (int i = 0; i < piece->n_operand; i++)
-            s->reads |= piece->operand[i].source == QFI_READ || piece->operand[i].source == QFI_PANEL;
+            s->reads |=
+                piece->operand[i].source == QFI_READ || piece->operand[i].source == QFI_PANEL;
     }
     return QF_OK;
 }
@@ -109,7 +113,8 @@ static qf_status pick_stores(qfi_builder *b, qfi_segment *s)
         const qfk_row *pack = qfk_pick(b->table, QFK_OP_pack, key);
         s->pack = pack ? pack->fn : NULL;
     } else {
-        const qfk_row *copy = qfk_pick(b->table, QFK_OP_copy, key), *transpose = qfk_pick(b->table, QFK_OP_transpose, key);
+        const qfk_row *copy = qfk_pick(b->table, QFK_OP_copy, key),
+                      *transpose = qfk_pick(b->table, QFK_OP_transpose, key);
         s->copy = copy ? copy->fn : NULL;
         s->transpose = transpose ? transpose->fn : s->copy;
     }
@@ -119,7 +124,8 @@ static qf_status pick_stores(qfi_builder *b, qfi_segment *s)
 }
 
 /* b->making is set. */
-static qf_status make(qfi_builder *b, uint32_t id, const uint8_t *order, qf_dtype as, const qfi_segment **out)
+static qf_status make(qfi_builder *b, uint32_t id, const uint8_t *order, qf_dtype as,
+                      const qfi_segment **out)
 {
     static const uint8_t natural[QF_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     const qf_type *t = &b->value[id].type;
@@ -159,20 +165,23 @@ static qf_status make(qfi_builder *b, uint32_t id, const uint8_t *order, qf_dtyp
     return QF_OK;
 }
 
-qf_status qfi_value_segment(qfi_builder *b, uint32_t id, const uint8_t *order, const qfi_segment **out)
+qf_status qfi_value_segment(qfi_builder *b, uint32_t id, const uint8_t *order,
+                            const qfi_segment **out)
 {
     b->making = id;
     b->nested = false;
     return make(b, id, order, b->value[id].type.dtype, out);
 }
 
-qf_status qfi_operand_segment(qfi_builder *b, uint32_t id, const uint8_t *order, qf_dtype as, const qfi_segment **out)
+qf_status qfi_operand_segment(qfi_builder *b, uint32_t id, const uint8_t *order, qf_dtype as,
+                              const qfi_segment **out)
 {
     qf_status st;
 
     b->making = UINT32_MAX;
     b->nested = true;
-    /* A value that turns out to be kept is read from scratch on the next try; each try keeps one more. */
+    /* A value that turns out to be kept is read from scratch on the next try; each try keeps one
+     * more. */
     while ((st = make(b, id, order, as, out)) == QFI_AGAIN)
         b->value[b->again_id].keep = true;
     return st;

@@ -2,7 +2,8 @@
  *
  *   arena block:  | kept values | slots, per worker | window | working memory |
  *
- * Their sum never exceeds the context's memory. If the slots of all workers do not fit, one thread runs alone. */
+ * Their sum never exceeds the context's memory. If the slots of all workers do not fit, one thread
+ * runs alone. */
 #include "dispatch/stream.h"
 
 #define WORK_PER_WORKER ((uint64_t)4 << 20)
@@ -13,10 +14,13 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *arena, uint64_t window, qf_diag *diag)
+static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *arena, uint64_t window,
+                             qf_diag *diag)
 {
-    const uint64_t memory = s->ctx.memory, slots = QFI_SLOT * pipe->n_slot, scratch = pipe->cost.scratch;
-    const uint64_t least = pipe->works ? LEAST_WORK : 0, least_window = min_u64(window, pipe->cost.window);
+    const uint64_t memory = s->ctx.memory, slots = QFI_SLOT * pipe->n_slot,
+                   scratch = pipe->cost.scratch;
+    const uint64_t least = pipe->works ? LEAST_WORK : 0,
+                   least_window = min_u64(window, pipe->cost.window);
     uint64_t workers = qfi_workers(&s->ctx), left;
 
     if (memory < scratch || memory - scratch < slots + least)
@@ -47,7 +51,8 @@ static qf_status make_kept(qfi_session *s, const qf_pipe *pipe)
     static const int64_t zero[QFI_DIMS];
 
     for (uint32_t k = 0; k < pipe->n_kept; k++)
-        QF_TRY(qfi_run_dense(&s->run, pipe->kept[k].segment, zero, pipe->kept[k].segment->dim, s->run.kept + pipe->kept[k].at));
+        QF_TRY(qfi_run_dense(&s->run, pipe->kept[k].segment, zero, pipe->kept[k].segment->dim,
+                             s->run.kept + pipe->kept[k].at));
     return QF_OK;
 }
 
@@ -55,11 +60,13 @@ qf_status qfi_session_status(qfi_session *s, qf_status st, qf_diag *diag)
 {
     QF_TRY(qfi_run_status(&s->run, diag));
     if (st == QFI_TOO_LARGE)
-        QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few for one step", (unsigned long long)s->ctx.memory);
+        QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few for one step",
+                (unsigned long long)s->ctx.memory);
     return st;
 }
 
-qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena, uint64_t window, qf_diag *diag)
+qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
+                           uint64_t window, qf_diag *diag)
 {
     *s = (qfi_session){ 0 };
     QF_TRY(qfi_ctx_make(ctx, &s->ctx, diag));

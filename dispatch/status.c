@@ -1,4 +1,5 @@
-/* Names, texts and exit codes of statuses, and the one function that every failure passes through. */
+/* Names, texts and exit codes of statuses, and the one function that every failure passes through.
+ */
 #include <qfold/status.h>
 
 #include <stdarg.h>
@@ -43,9 +44,11 @@ int qf_status_exit_code(qf_status status)
     return find(status)->exit_code;
 }
 
-static void fill(qf_diag *diag, qf_status code, int64_t at, const char *format, va_list args) QF_PRINTF(4, 0);
+static void fill(qf_diag *diag, qf_status code, int64_t at, const char *format, va_list args)
+    QF_PRINTF(4, 0);
 
-/* The first error wins: what follows is usually a consequence. Control characters of foreign names must not break the line. */
+/* The first error wins: what follows is usually a consequence. Control characters of foreign names
+ * must not break the line. */
 static void fill(qf_diag *diag, qf_status code, int64_t at, const char *format, va_list args)
 {
     if (!diag || diag->code != QF_OK)

@@ -5,7 +5,8 @@
 
 /* The header stands in front of the bytes that it owns, so that one release frees both. */
 #define HEADER 64
-_Static_assert(sizeof(qf_storage) <= HEADER, "the bytes of a storage start one cache line behind it");
+_Static_assert(sizeof(qf_storage) <= HEADER,
+               "the bytes of a storage start one cache line behind it");
 
 static qf_storage *make(qf_storage value)
 {
@@ -31,10 +32,13 @@ qf_storage *qf_storage_wrap(void *data, uint64_t size, bool writable)
     return make((qf_storage){ .data = data, .size = size, .refs = 1, .writable = writable });
 }
 
-qf_storage *qf_storage_from_reader(uint64_t size, qf_status (*read)(void *ctx, uint64_t at, void *dst, size_t n, qf_diag *diag),
+qf_storage *qf_storage_from_reader(uint64_t size,
+                                   qf_status (*read)(void *ctx, uint64_t at, void *dst, size_t n,
+                                                     qf_diag *diag),
                                    void (*release)(void *ctx), void *ctx)
 {
-    return make((qf_storage){ .size = size, .refs = 1, .read = read, .release = release, .ctx = ctx });
+    return make(
+        (qf_storage){ .size = size, .refs = 1, .read = read, .release = release, .ctx = ctx });
 }
 
 qf_storage *qf_storage_ref(qf_storage *storage)

@@ -1,4 +1,5 @@
-/* qf_pipe_stream and qf_pipe_run: the result in windows, boxes of its dims that are consecutive in its layout. */
+/* qf_pipe_stream and qf_pipe_run: the result in windows, boxes of its dims that are consecutive in
+ * its layout. */
 #include "dispatch/stream.h"
 
 #include <string.h>
@@ -8,7 +9,8 @@
 
 static qfi_walk plan_windows(const qfi_segment *s, uint64_t size)
 {
-    return qfi_walk_make(s->n_dim, s->dim, (int64_t)(s->bits < 8 ? size * 8 / s->bits : size / (s->bits / 8u)));
+    return qfi_walk_make(s->n_dim, s->dim,
+                         (int64_t)(s->bits < 8 ? size * 8 / s->bits : size / (s->bits / 8u)));
 }
 
 /* Larger windows where reads would come in runs too short for a disk or a system call. */
@@ -48,7 +50,8 @@ static qf_status told(const qf_ctx *ctx, uint64_t done, qf_diag *diag)
 typedef qf_status sink_fn(void *user, const void *data, size_t n, qf_diag *diag);
 
 /* 4-bit results: a window may end inside a byte, which then opens the next one. */
-static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, sink_fn *sink, void *user, qf_diag *diag)
+static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, sink_fn *sink, void *user,
+                                qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
     const qfi_walk w = plan_windows(r, r->bits < 8 ? s->window_size - 1 : s->window_size);
@@ -60,9 +63,11 @@ static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, sink_fn *si
         int64_t lo[QFI_DIMS], n[QFI_DIMS], stride[QFI_DIMS];
         const uint64_t end = first + (uint64_t)qfi_walk_at(&w, i, lo, n);
         if (qfi_bytes(end, r->bits) > s->window_size)
-            QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few", (unsigned long long)s->ctx.memory);
+            QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few",
+                    (unsigned long long)s->ctx.memory);
         qfi_box_strides(r->n_dim, n, stride);
-        QF_TRY(qfi_session_status(s, qfi_run_segment(&s->run, r, lo, n, s->window, (int64_t)first, stride), diag));
+        QF_TRY(qfi_session_status(
+            s, qfi_run_segment(&s->run, r, lo, n, s->window, (int64_t)first, stride), diag));
         const uint64_t ready = i + 1 < w.total ? end * r->bits / 8 : qfi_bytes(end, r->bits);
         QF_TRY(sink(user, s->window, (size_t)ready, diag));
         if (r->bits < 8 && (first = end & 1) != 0)
@@ -74,7 +79,8 @@ static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, sink_fn *si
 }
 
 qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *arena,
-                         qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag), void *user, qf_diag *diag)
+                         qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag),
+                         void *user, qf_diag *diag)
 {
     qfi_session s;
     qf_ctx ctx;
@@ -84,7 +90,8 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
     if (pipe->cost.written == 0)
         return QF_OK;
     if (ctx.memory < pipe->cost.scratch)
-        QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few", (unsigned long long)ctx.memory);
+        QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few",
+                (unsigned long long)ctx.memory);
     st = qfi_session_open(&s, &ctx, pipe, arena, choose_size(&ctx, pipe) + 8, diag);
     if (st == QF_OK)
         st = stream_windows(&s, pipe, sink, user, diag);
@@ -104,14 +111,16 @@ static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_
         int64_t lo[QFI_DIMS], n[QFI_DIMS], stride[QFI_DIMS];
         const int64_t count = qfi_walk_at(&w, i, lo, n);
         qfi_box_strides(r->n_dim, n, stride);
-        QF_TRY(qfi_session_status(s, qfi_run_segment(&s->run, r, lo, n, dst, (int64_t)done, stride), diag));
+        QF_TRY(qfi_session_status(s, qfi_run_segment(&s->run, r, lo, n, dst, (int64_t)done, stride),
+                                  diag));
         done += (uint64_t)count;
         QF_TRY(told(&s->ctx, qfi_bytes(done, r->bits), diag));
     }
     return QF_OK;
 }
 
-qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena, void *dst, qf_diag *diag)
+qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena, void *dst,
+                      qf_diag *diag)
 {
     qfi_session s;
 

@@ -21,8 +21,8 @@ qf_status qf_tensor_dense(qf_storage *storage, const qf_type *type, qf_tensor *o
     if (!qf_type_bytes(type, &bytes))
         QF_FAIL(diag, QF_ERR_SHAPE, "the shape has an unknown dim or too many elements");
     if (bytes > storage->size)
-        QF_FAIL(diag, QF_ERR_RANGE, "a tensor of %llu bytes in a storage of %llu", (unsigned long long)bytes,
-                (unsigned long long)storage->size);
+        QF_FAIL(diag, QF_ERR_RANGE, "a tensor of %llu bytes in a storage of %llu",
+                (unsigned long long)bytes, (unsigned long long)storage->size);
     *out = (qf_tensor){ .storage = storage, .rank = (uint8_t)type->rank, .dtype = type->dtype };
     memcpy(out->shape, type->dim, sizeof *out->shape * (size_t)type->rank);
     qf_strides_dense(out->rank, out->shape, out->stride);
@@ -51,7 +51,8 @@ static bool extent(const qf_tensor *t, int64_t *least, int64_t *greatest)
     for (int d = 0; d < t->rank; d++) {
         int64_t span;
         int64_t *end = t->stride[d] < 0 ? least : greatest;
-        if (__builtin_mul_overflow(t->shape[d] - 1, t->stride[d], &span) || __builtin_add_overflow(*end, span, end))
+        if (__builtin_mul_overflow(t->shape[d] - 1, t->stride[d], &span) ||
+            __builtin_add_overflow(*end, span, end))
             return false;
     }
     return true;
@@ -79,13 +80,15 @@ qf_status qf_tensor_check(const qf_tensor *tensor, qf_diag *diag)
     if (bits < 8 && !qf_mul(storage_elements, 8 / bits, &storage_elements))
         storage_elements = UINT64_MAX;
     if (!extent(tensor, &least, &greatest) || least < 0 || (uint64_t)greatest >= storage_elements)
-        QF_FAIL(diag, QF_ERR_RANGE, "a tensor leaves its storage of %llu bytes", (unsigned long long)tensor->storage->size);
+        QF_FAIL(diag, QF_ERR_RANGE, "a tensor leaves its storage of %llu bytes",
+                (unsigned long long)tensor->storage->size);
     return QF_OK;
 }
 
-/* torch's test: old dims fall into chunks that are dense in themselves; each chunk must be filled by whole new dims. */
-static bool view_chunks(uint8_t rank, const int64_t *shape, const int64_t *stride, uint8_t new_rank, const int64_t *new_shape,
-                        int64_t *new_stride)
+/* torch's test: old dims fall into chunks that are dense in themselves; each chunk must be filled
+ * by whole new dims. */
+static bool view_chunks(uint8_t rank, const int64_t *shape, const int64_t *stride, uint8_t new_rank,
+                        const int64_t *new_shape, int64_t *new_stride)
 {
     int view = new_rank - 1;
     int64_t base = stride[rank - 1], elements = 1, filled = 1;
@@ -108,8 +111,8 @@ static bool view_chunks(uint8_t rank, const int64_t *shape, const int64_t *strid
     return view == -1;
 }
 
-bool qf_strides_reshape(uint8_t rank, const int64_t *shape, const int64_t *stride, uint8_t new_rank, const int64_t *new_shape,
-                        int64_t *new_stride)
+bool qf_strides_reshape(uint8_t rank, const int64_t *shape, const int64_t *stride, uint8_t new_rank,
+                        const int64_t *new_shape, int64_t *new_stride)
 {
     uint64_t elements = 1, new_elements = 1;
 

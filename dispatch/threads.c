@@ -6,7 +6,8 @@
 
 #include <pthreadpool.h>
 
-/* Set while this thread runs a pool's task: the pool's lock is not recursive, so a nested call runs in place. */
+/* Set while this thread runs a pool's task: the pool's lock is not recursive, so a nested call runs
+ * in place. */
 static _Thread_local bool inside;
 
 typedef struct pool_run {
@@ -15,7 +16,8 @@ typedef struct pool_run {
     uint32_t n, next;
 } pool_run;
 
-/* One item of the pool per worker number, which then takes tasks in order: the pool itself does not number its threads. */
+/* One item of the pool per worker number, which then takes tasks in order: the pool itself does not
+ * number its threads. */
 static void pool_worker(void *context, size_t worker)
 {
     pool_run *run = context;
@@ -29,14 +31,16 @@ static void pool_worker(void *context, size_t worker)
 }
 
 /* Workers sleep between calls instead of spinning: a library does not burn the host's cores. */
-static void pool_for(void *pool, uint32_t n, void (*task)(void *arg, uint32_t i, uint32_t worker), void *arg)
+static void pool_for(void *pool, uint32_t n, void (*task)(void *arg, uint32_t i, uint32_t worker),
+                     void *arg)
 {
     pool_run run = { .task = task, .arg = arg, .n = n };
 
     if (inside || n == 1)
         pool_worker(&run, 0);
     else
-        pthreadpool_parallelize_1d(pool, pool_worker, &run, pthreadpool_get_threads_count(pool), PTHREADPOOL_FLAG_YIELD_WORKERS);
+        pthreadpool_parallelize_1d(pool, pool_worker, &run, pthreadpool_get_threads_count(pool),
+                                   PTHREADPOOL_FLAG_YIELD_WORKERS);
 }
 
 qf_status qf_threads_open(qf_ctx *ctx, uint32_t n, qf_diag *diag)

@@ -6,8 +6,8 @@
 
 typedef void qfi_task(void *arg, uint32_t i, uint32_t worker);
 
-/* task(arg, i, worker) for every i < n through the context's parallel_for, each in round-to-nearest with subnormals on; the
- * mode of the thread is restored afterwards. */
+/* task(arg, i, worker) for every i < n through the context's parallel_for, each in round-to-nearest
+ * with subnormals on; the mode of the thread is restored afterwards. */
 void qfi_parallel(const qf_ctx *ctx, uint32_t n, qfi_task *task, void *arg);
 
 /* Number of workers that the context runs tasks on, at least 1. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
-#define ROW_PAD 64                    /* after each row of a slot: rows do not fall into one cache set */
+#define ROW_PAD 64 /* after each row of a slot: rows do not fall into one cache set */
 
 /* How an operand reaches the stages. */
 typedef enum load { LOAD_NONE, LOAD_COPY, LOAD_TRANSPOSE, LOAD_UNPACK } load;
@@ -22,7 +22,8 @@ static int64_t step_of(const qfi_form *lane, int loop)
 static load choose_load(const qfi_tiles *t, int i)
 {
     const qfi_operand *o = &t->piece->operand[i];
-    const int64_t row = step_of(&t->nest.lane[1 + i], t->nest.row), col = step_of(&t->nest.lane[1 + i], t->nest.col);
+    const int64_t row = step_of(&t->nest.lane[1 + i], t->nest.row),
+                  col = step_of(&t->nest.lane[1 + i], t->nest.col);
 
     if (o->source == QFI_SPLAT)
         return LOAD_NONE;
@@ -125,7 +126,8 @@ static void place_tile(tile *x, int64_t number)
     x->m = (size_t)min64(t->m, t->rows - i);
     x->n = (size_t)min64(t->n, t->cols - j);
     for (int k = 0; k < nest->n_lane; k++)
-        x->at[k] = nest->lane[k].base + i * step_of(&nest->lane[k], nest->row) + j * step_of(&nest->lane[k], nest->col);
+        x->at[k] = nest->lane[k].base + i * step_of(&nest->lane[k], nest->row) +
+                   j * step_of(&nest->lane[k], nest->col);
     for (int64_t o = t->n_outer - 1; o >= 0; o--) {
         const int l = t->outer[o];
         const int64_t c = rest % nest->n[l];
@@ -144,7 +146,8 @@ static void load_operand(tile *x, int i)
 {
     const qfi_tiles *t = x->t;
     const qfi_operand *o = &t->piece->operand[i];
-    const int64_t row = step_of(&t->nest.lane[1 + i], t->nest.row), col = step_of(&t->nest.lane[1 + i], t->nest.col);
+    const int64_t row = step_of(&t->nest.lane[1 + i], t->nest.row),
+                  col = step_of(&t->nest.lane[1 + i], t->nest.col);
     const int64_t size = o->bits < 8 ? 1 : o->bits / 8;
     const qfk_in from = { t->source[i] + x->at[1 + i] * size, row * size, col * size };
     const qfk_out to = slot_out(x, o->slot, size);
@@ -210,14 +213,16 @@ static void store_root(tile *x)
         return;
     }
     const int64_t size = t->segment->bits / 8;
-    (from.row == size && from.col != size ? t->segment->transpose : t->segment->copy)(x->m, x->n, &from, destination(x), NULL);
+    (from.row == size && from.col != size ? t->segment->transpose : t->segment->copy)(
+        x->m, x->n, &from, destination(x), NULL);
 }
 
 static void run_tile(tile *x, int64_t number)
 {
     const qfi_piece *p = x->t->piece;
     /* The last stage writes to the destination; 4-bit results are packed from a slot. */
-    const bool stores = p->n_stage == 0 || x->t->segment->bits == 4 || p->stage[p->n_stage - 1].out != p->root;
+    const bool stores =
+        p->n_stage == 0 || x->t->segment->bits == 4 || p->stage[p->n_stage - 1].out != p->root;
     const bool plain = p->n_stage == 0 && x->t->segment->bits >= 8 && p->operand[p->root].bits >= 8;
 
     place_tile(x, number);
@@ -226,8 +231,9 @@ static void run_tile(tile *x, int64_t number)
     if (plain) {
         const qfi_form *lane = &x->t->nest.lane[1 + p->root];
         const int64_t size = x->t->segment->bits / 8;
-        x->view[p->root] = (qfk_in){ x->t->source[p->root] + x->at[1 + p->root] * size, step_of(lane, x->t->nest.row) * size,
-                                     step_of(lane, x->t->nest.col) * size };
+        x->view[p->root] =
+            (qfk_in){ x->t->source[p->root] + x->at[1 + p->root] * size,
+                      step_of(lane, x->t->nest.row) * size, step_of(lane, x->t->nest.col) * size };
     }
     for (int i = 0; i < p->n_stage; i++)
         run_stage(x, i, !stores && i == p->n_stage - 1);
@@ -241,7 +247,9 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
     const int64_t first = i * t->per_task, end = min64(first + t->per_task, t->total);
     qfk_param param[QFI_STAGES];
     uint32_t bad = 0;
-    tile x = { .t = t, .param = param, .slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker };
+    tile x = { .t = t,
+               .param = param,
+               .slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker };
 
     for (int k = 0; k < t->piece->n_stage; k++) {
         param[k] = t->piece->stage[k].p;

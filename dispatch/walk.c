@@ -29,7 +29,9 @@ int64_t qfi_walk_at(const qfi_walk *walk, int64_t i, int64_t *lo, int64_t *n)
     int64_t elements = 1;
 
     for (int d = walk->n_dim - 1; d >= 0; d--) {
-        const int64_t blocks = d > walk->split ? 1 : d < walk->split ? walk->dim[d] : (walk->dim[d] + walk->count - 1) / walk->count;
+        const int64_t blocks = d > walk->split   ? 1
+                               : d < walk->split ? walk->dim[d]
+                                                 : (walk->dim[d] + walk->count - 1) / walk->count;
         const int64_t size = d > walk->split ? walk->dim[d] : d < walk->split ? 1 : walk->count;
         lo[d] = i % blocks * size;
         i /= blocks;

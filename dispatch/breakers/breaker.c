@@ -7,10 +7,12 @@ static const struct {
     qf_op op;
     qfi_breaker_make *make;
 } makers[] = {
-    { QF_OP_matmul, qfi_matmul_make }, { QF_OP_sum, qfi_reduce_make },   { QF_OP_mean, qfi_reduce_make },
-    { QF_OP_amax, qfi_reduce_make },   { QF_OP_amin, qfi_reduce_make },  { QF_OP_norm2, qfi_reduce_make },
-    { QF_OP_any, qfi_reduce_make },    { QF_OP_cumsum, qfi_scan_make },  { QF_OP_index_select, qfi_gather_make },
-    { QF_OP_index, qfi_gather_make },  { QF_OP_gather, qfi_gather_make },
+    { QF_OP_matmul, qfi_matmul_make },       { QF_OP_sum, qfi_reduce_make },
+    { QF_OP_mean, qfi_reduce_make },         { QF_OP_amax, qfi_reduce_make },
+    { QF_OP_amin, qfi_reduce_make },         { QF_OP_norm2, qfi_reduce_make },
+    { QF_OP_any, qfi_reduce_make },          { QF_OP_cumsum, qfi_scan_make },
+    { QF_OP_index_select, qfi_gather_make }, { QF_OP_index, qfi_gather_make },
+    { QF_OP_gather, qfi_gather_make },
 };
 
 qf_status qfi_breaker_finish(qfi_builder *b, qfi_breaker *x)
@@ -21,10 +23,12 @@ qf_status qfi_breaker_finish(qfi_builder *b, qfi_breaker *x)
     QF_FAIL(b->diag, QF_ERR_INTERNAL, "%s has no breaker", qf_op_get(x->op)->name);
 }
 
-qf_status qfi_breaker_operand(qfi_builder *b, qfi_breaker *x, int i, const uint8_t *order, qf_dtype as)
+qf_status qfi_breaker_operand(qfi_builder *b, qfi_breaker *x, int i, const uint8_t *order,
+                              qf_dtype as)
 {
     const uint32_t id = qfi_step(b, x->value)->in[i];
-    const bool in_memory = id < b->program->n_input && b->program->input[id].storage && b->program->input[id].storage->data;
+    const bool in_memory = id < b->program->n_input && b->program->input[id].storage &&
+                           b->program->input[id].storage->data;
 
     if (!in_memory && b->value[id].bytes <= b->budget / 4)
         b->value[id].keep = true;
@@ -36,7 +40,8 @@ uint64_t qfi_breaker_flops(const qfi_breaker *x)
     const qf_type *a = &x->in_type[0];
     uint64_t n;
 
-    if (x->op != QF_OP_matmul || !qf_type_elements(&x->type, &n) || !qf_mul(n, (uint64_t)a->dim[a->rank - 1], &n))
+    if (x->op != QF_OP_matmul || !qf_type_elements(&x->type, &n) ||
+        !qf_mul(n, (uint64_t)a->dim[a->rank - 1], &n))
         return 0;
     return n;
 }
@@ -47,15 +52,18 @@ qf_status qfi_breaker_kernel(qfi_builder *b, qfi_breaker *x, int slot, uint16_t 
 
     x->kernel[slot] = qfi_pick(b, op, dtype);
     if (!x->kernel[slot])
-        QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel %s for %s", qfk_ops(&n)[op].name, qf_dtype_get(dtype)->name);
+        QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel %s for %s", qfk_ops(&n)[op].name,
+                qf_dtype_get(dtype)->name);
     return QF_OK;
 }
 
-qf_status qfi_breaker_cast(qfi_builder *b, qfi_breaker *x, int slot, qf_dtype from, qf_dtype to, int *used)
+qf_status qfi_breaker_cast(qfi_builder *b, qfi_breaker *x, int slot, qf_dtype from, qf_dtype to,
+                           int *used)
 {
     uint8_t ref;
 
-    /* The stages of a conversion are what a pipeline would run; there is no piece at hand that they could disturb. */
+    /* The stages of a conversion are what a pipeline would run; there is no piece at hand that they
+     * could disturb. */
     b->n_stage = b->n_index = b->n_operand = 0;
     QF_TRY(qfi_convert(b, 0, from, to, false, &ref));
     *used = b->n_stage;
@@ -75,7 +83,8 @@ qfi_run qfi_task_run(const qfi_run *run, uint32_t worker, qfi_area work)
     return task;
 }
 
-void qfi_scatter(const char *from, int n_dim, const int64_t *n, char *dst, const int64_t *stride, size_t size)
+void qfi_scatter(const char *from, int n_dim, const int64_t *n, char *dst, const int64_t *stride,
+                 size_t size)
 {
     int64_t at[QFI_DIMS] = { 0 }, to = 0;
 

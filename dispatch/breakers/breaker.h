@@ -5,7 +5,8 @@
 #include "dispatch/builder.h"
 #include "dispatch/run.h"
 
-/* Compile a breaker's operands and pick its kernels. Operands that are read more than once and fit are kept. */
+/* Compile a breaker's operands and pick its kernels. Operands that are read more than once and fit
+ * are kept. */
 typedef qf_status qfi_breaker_make(qfi_builder *b, qfi_breaker *x);
 
 qfi_breaker_make qfi_matmul_make, qfi_reduce_make, qfi_scan_make, qfi_gather_make;
@@ -14,21 +15,25 @@ qfi_breaker_run qfi_matmul_run, qfi_reduce_run, qfi_scan_run, qfi_gather_run;
 /* The rule for the breaker's operator. */
 qf_status qfi_breaker_finish(qfi_builder *b, qfi_breaker *x);
 
-/* Operand i, dims in the order given (NULL: natural), elements converted to `as`. It is kept if it is not in memory and small
- * enough: blocks of it are read again and again. */
-qf_status qfi_breaker_operand(qfi_builder *b, qfi_breaker *x, int i, const uint8_t *order, qf_dtype as);
+/* Operand i, dims in the order given (NULL: natural), elements converted to `as`. It is kept if it
+ * is not in memory and small enough: blocks of it are read again and again. */
+qf_status qfi_breaker_operand(qfi_builder *b, qfi_breaker *x, int i, const uint8_t *order,
+                              qf_dtype as);
 
 /* Kernel `slot` of the breaker; ERR_UNSUPPORTED if there is none. */
 qf_status qfi_breaker_kernel(qfi_builder *b, qfi_breaker *x, int slot, uint16_t op, qf_dtype dtype);
 
 /* Kernels from `slot` on that convert elements, at most two; *used: how many. */
-qf_status qfi_breaker_cast(qfi_builder *b, qfi_breaker *x, int slot, qf_dtype from, qf_dtype to, int *used);
+qf_status qfi_breaker_cast(qfi_builder *b, qfi_breaker *x, int slot, qf_dtype from, qf_dtype to,
+                           int *used);
 
 /* A run for one task: serial, as `worker`, with its part of the working memory. */
 qfi_run qfi_task_run(const qfi_run *run, uint32_t worker, qfi_area work);
 
-/* Elements of `size` bytes, dense in the order of n, to their places in dst (strides in elements). */
-void qfi_scatter(const char *from, int n_dim, const int64_t *n, char *dst, const int64_t *stride, size_t size);
+/* Elements of `size` bytes, dense in the order of n, to their places in dst (strides in elements).
+ */
+void qfi_scatter(const char *from, int n_dim, const int64_t *n, char *dst, const int64_t *stride,
+                 size_t size);
 
 /* Multiply-adds of the whole result; 0 for what is no product. */
 uint64_t qfi_breaker_flops(const qfi_breaker *x);

@@ -1,8 +1,8 @@
 /* Picking by index: index_select, index and gather.
  *
- * index_select and index pick slices: a point of the index dims gives a coordinate in each indexed dim of the data, and the
- * other dims are copied as a box. gather picks element by element. A negative index counts from the end; one outside the
- * dim is a fault. */
+ * index_select and index pick slices: a point of the index dims gives a coordinate in each indexed
+ * dim of the data, and the other dims are copied as a box. gather picks element by element. A
+ * negative index counts from the end; one outside the dim is a fault. */
 #include "dispatch/breakers/breaker.h"
 
 #include <string.h>
@@ -24,9 +24,9 @@ qf_status qfi_gather_make(qfi_builder *b, qfi_breaker *x)
 }
 
 /* The part of the result at hand.
- * n_index, first: the index dims of the result, `first` and on.  of: for each dim of the data, the number of its index
- * operand (from 1), or 0.  out: for each other dim of the data, its dim in the result.
- * index: the index operands' part, dense; index_n: its shape. */
+ * n_index, first: the index dims of the result, `first` and on.  of: for each dim of the data, the
+ * number of its index operand (from 1), or 0.  out: for each other dim of the data, its dim in the
+ * result. index: the index operands' part, dense; index_n: its shape. */
 typedef struct picking {
     qfi_run *run;
     const qfi_breaker *x;
@@ -148,7 +148,8 @@ static void pick_task(void *arg, uint32_t i, uint32_t worker)
     const picking *p = arg;
     char *mine = p->work + p->each * (p->run->serial ? 0 : worker);
     qfi_run run = qfi_task_run(p->run, worker, (qfi_area){ .p = mine, .size = p->each });
-    const int64_t first = i * p->per_task, end = first + p->per_task < p->points ? first + p->per_task : p->points;
+    const int64_t first = i * p->per_task,
+                  end = first + p->per_task < p->points ? first + p->per_task : p->points;
     const qf_diag none = { .at = -1 };
     qf_status st = QF_OK;
 
@@ -158,7 +159,8 @@ static void pick_task(void *arg, uint32_t i, uint32_t worker)
         qfi_run_failed(p->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
 }
 
-/* gather whose data stand in memory with plain strides: rows of the last dim by one kernel call each. */
+/* gather whose data stand in memory with plain strides: rows of the last dim by one kernel call
+ * each. */
 typedef struct table {
     const picking *p;
     const char *data;
@@ -170,12 +172,16 @@ static bool find_table(const picking *p, table *t)
     const qfi_segment *s = p->x->in[0];
     const qfi_piece *piece = s->n_piece == 1 ? s->piece[0] : NULL;
 
-    if (!piece || !p->x->kernel[GATHER] || piece->n_stage > 0 || piece->n_operand != 1 || piece->root != 0)
+    if (!piece || !p->x->kernel[GATHER] || piece->n_stage > 0 || piece->n_operand != 1 ||
+        piece->root != 0)
         return false;
     const qfi_operand *o = &piece->operand[0];
     if (o->source != QFI_MEMORY && o->source != QFI_KEPT)
         return false;
-    *t = (table){ .p = p, .data = o->source == QFI_MEMORY ? o->storage->data : p->run->kept + p->run->pipe->kept[o->which].at };
+    *t =
+        (table){ .p = p,
+                 .data = o->source == QFI_MEMORY ? o->storage->data
+                                                 : p->run->kept + p->run->pipe->kept[o->which].at };
     t->data += o->at.base * (int64_t)p->size;
     for (int l = 0; l < piece->box.n_loop; l++) {
         if (t->stride[piece->box.dim[l]] != 0 || piece->box.pace[l] != 1)
@@ -204,10 +210,12 @@ static void table_task(void *arg, uint32_t i, uint32_t worker)
             data += d == dim ? 0 : (p->lo[d] + c) * t->stride[d];
         }
         data += last == dim ? 0 : p->lo[last] * t->stride[last];
-        /* Elements of the destination that are not adjacent run down the rows of a tile of one column. */
+        /* Elements of the destination that are not adjacent run down the rows of a tile of one
+         * column. */
         const bool dense = p->stride[last] == 1;
         const int64_t step = last == dim ? 0 : t->stride[last];
-        const qfk_in in[2] = { { data, dense ? 0 : step, dense ? step : 0 }, { p->index[1] + k * n, dense ? 0 : 8, dense ? 8 : 0 } };
+        const qfk_in in[2] = { { data, dense ? 0 : step, dense ? step : 0 },
+                               { p->index[1] + k * n, dense ? 0 : 8, dense ? 8 : 0 } };
         const qfk_out out = { p->dst + to * size, p->stride[last] * size };
         p->x->kernel[GATHER]->fn(dense ? 1 : (size_t)n, dense ? (size_t)n : 1, in, out, &by);
     }
@@ -234,7 +242,8 @@ static qf_status load_all(picking *p)
     return QF_OK;
 }
 
-qf_status qfi_gather_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n, char *dst, const int64_t *stride)
+qf_status qfi_gather_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                         char *dst, const int64_t *stride)
 {
     picking p = { .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst, .points = 1 };
     const uint64_t workers = run->serial ? 1 : qfi_workers(run->ctx);

@@ -1,9 +1,10 @@
 /* Matrix products.
  *
- * The result is cut into blocks, one task each. A task walks k in steps of kc: it takes a kc x mc part of A and a kc x nc
- * part of B from the operands' pipelines (converted to the type of accumulation), packs them into panels of MR and NR, and
- * lets the kernel extend the chains of C, which stays in the task's memory until k is done. One chain per element, in order
- * of k: neither the blocks nor the number of threads change a bit. */
+ * The result is cut into blocks, one task each. A task walks k in steps of kc: it takes a kc x mc
+ * part of A and a kc x nc part of B from the operands' pipelines (converted to the type of
+ * accumulation), packs them into panels of MR and NR, and lets the kernel extend the chains of C,
+ * which stays in the task's memory until k is done. One chain per element, in order of k: neither
+ * the blocks nor the number of threads change a bit. */
 #include "dispatch/breakers/breaker.h"
 
 #include <string.h>
@@ -159,15 +160,19 @@ static void multiply(const block *t, int64_t kc, bool add)
 
     for (int64_t j = 0; j < t->nc; j += g->nr)
         for (int64_t i = 0; i < t->mc; i += g->mr)
-            g->gemm((size_t)kc, t->a + i * kc * size, t->b + j * kc * size, t->sum + (i * nb + j) * size, nb * size, add);
+            g->gemm((size_t)kc, t->a + i * kc * size, t->b + j * kc * size,
+                    t->sum + (i * nb + j) * size, nb * size, add);
 }
 
-/* Round to the type of the result, to its place. Rows of the destination whose columns are not adjacent go one by one. */
+/* Round to the type of the result, to its place. Rows of the destination whose columns are not
+ * adjacent go one by one. */
 static void finish(const block *t)
 {
     const product *p = t->p;
-    const int64_t size = (int64_t)p->size, out = (int64_t)p->out_size, nb = round_up(t->nc, p->x->kernel[GEMM]->nr);
-    const int64_t row = p->row < 0 ? 0 : p->stride[p->row], col = p->col < 0 ? 0 : p->stride[p->col];
+    const int64_t size = (int64_t)p->size, out = (int64_t)p->out_size,
+                  nb = round_up(t->nc, p->x->kernel[GEMM]->nr);
+    const int64_t row = p->row < 0 ? 0 : p->stride[p->row],
+                  col = p->col < 0 ? 0 : p->stride[p->col];
     int64_t at = (t->m0 - p->m0) * row + (t->n0 - p->n0) * col;
 
     for (int d = 0; d < p->n_batch; d++)
@@ -210,7 +215,8 @@ static void block_task(void *arg, uint32_t i, uint32_t worker)
 
     t.b = t.a + p->pack_a;
     t.sum = t.b + p->pack_b;
-    t.run = qfi_task_run(p->run, worker, (qfi_area){ .p = t.sum + p->sum, .size = p->reads ? LEAST_FETCH : 0 });
+    t.run = qfi_task_run(p->run, worker,
+                         (qfi_area){ .p = t.sum + p->sum, .size = p->reads ? LEAST_FETCH : 0 });
     t.m0 = p->m0 + i / p->tiles_n % p->tiles_m * p->mc;
     t.n0 = p->n0 + i % p->tiles_n * p->nc;
     t.mc = min64(p->mc, p->m0 + p->m - t.m0);
@@ -224,10 +230,20 @@ static void block_task(void *arg, uint32_t i, uint32_t worker)
         qfi_run_failed(p->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
 }
 
-qf_status qfi_matmul_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n, char *dst, const int64_t *stride)
+qf_status qfi_matmul_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                         char *dst, const int64_t *stride)
 {
     const qf_type *a = &x->in_type[0], *b = &x->in_type[1];
-    product p = { .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst, .row = -1, .col = -1, .m = 1, .cols = 1 };
+    product p = { .run = run,
+                  .x = x,
+                  .lo = lo,
+                  .n = n,
+                  .stride = stride,
+                  .dst = dst,
+                  .row = -1,
+                  .col = -1,
+                  .m = 1,
+                  .cols = 1 };
     int dims = x->type.rank;
     uint64_t tasks = 1;
 

@@ -1,8 +1,9 @@
 /* Reductions.
  *
- * The operand's dims are ordered kept, then reduced, so that an element of the result is a row of the operand, in row-major
- * order of the reduced dims. A task takes a block of rows and walks their columns in chunks: column j goes to partial j % 16,
- * so the order of additions depends on the shape alone. */
+ * The operand's dims are ordered kept, then reduced, so that an element of the result is a row of
+ * the operand, in row-major order of the reduced dims. A task takes a block of rows and walks their
+ * columns in chunks: column j goes to partial j % 16, so the order of additions depends on the
+ * shape alone. */
 #include "dispatch/breakers/breaker.h"
 
 #include <string.h>
@@ -19,9 +20,12 @@ static const struct {
     uint16_t step, end;
     bool wide; /* the state is f64 or i64 */
 } rows[] = {
-    { QF_OP_sum, QFK_OP_sum, QFK_OP_sum_end, true },       { QF_OP_mean, QFK_OP_sum, QFK_OP_sum_end, true },
-    { QF_OP_norm2, QFK_OP_sumsq, QFK_OP_sumsq_end, true }, { QF_OP_amax, QFK_OP_amax, QFK_OP_amax_end, false },
-    { QF_OP_amin, QFK_OP_amin, QFK_OP_amin_end, false },   { QF_OP_any, QFK_OP_any, QFK_OP_any_end, false },
+    { QF_OP_sum, QFK_OP_sum, QFK_OP_sum_end, true },
+    { QF_OP_mean, QFK_OP_sum, QFK_OP_sum_end, true },
+    { QF_OP_norm2, QFK_OP_sumsq, QFK_OP_sumsq_end, true },
+    { QF_OP_amax, QFK_OP_amax, QFK_OP_amax_end, false },
+    { QF_OP_amin, QFK_OP_amin, QFK_OP_amin_end, false },
+    { QF_OP_any, QFK_OP_any, QFK_OP_any_end, false },
 };
 
 /* Type in which the operand arrives, and type of the state. */
@@ -68,11 +72,13 @@ qf_status qfi_reduce_make(qfi_builder *b, qfi_breaker *x)
         QF_TRY(qfi_breaker_kernel(b, x, POST, QFK_OP_div, state));
     if (x->op == QF_OP_norm2)
         QF_TRY(qfi_breaker_kernel(b, x, POST, QFK_OP_sqrt, state));
-    return qfi_breaker_cast(b, x, CAST, state, x->op == QF_OP_amax || x->op == QF_OP_amin ? x->in_type[0].dtype : x->type.dtype,
-                            &used);
+    return qfi_breaker_cast(
+        b, x, CAST, state,
+        x->op == QF_OP_amax || x->op == QF_OP_amin ? x->in_type[0].dtype : x->type.dtype, &used);
 }
 
-/* The part of the result at hand. kept: dims of the operand that the result has, and where they are in it. */
+/* The part of the result at hand. kept: dims of the operand that the result has, and where they are
+ * in it. */
 typedef struct reduction {
     qfi_run *run;
     const qfi_breaker *x;
@@ -101,7 +107,8 @@ static void find_kept(reduction *r)
     }
 }
 
-/* Partials to elements, rounded once. `a` holds the partials, `b` has room for the rows; both are used in turn. */
+/* Partials to elements, rounded once. `a` holds the partials, `b` has room for the rows; both are
+ * used in turn. */
 static char *finish(const reduction *r, int64_t n, char *a, char *b)
 {
     const qfi_breaker *x = r->x;
@@ -145,7 +152,8 @@ static qf_status run_rows(const reduction *r, qfi_run *run, char *mine, int64_t 
         }
         const qfk_in in = { mine, width * (int64_t)r->in_size, (int64_t)r->in_size };
         const qfk_param p = { .i = { column, c == 0 } };
-        r->x->kernel[STEP]->fn((size_t)count, (size_t)width, &in, (qfk_out){ state, 16 * (int64_t)r->state_size }, &p);
+        r->x->kernel[STEP]->fn((size_t)count, (size_t)width, &in,
+                               (qfk_out){ state, 16 * (int64_t)r->state_size }, &p);
         column += width;
     }
     const size_t size = qf_dtype_get(r->x->type.dtype)->bits / 8;
@@ -159,7 +167,8 @@ static void rows_task(void *arg, uint32_t i, uint32_t worker)
     const reduction *r = arg;
     char *mine = r->work + r->each * (r->run->serial ? 0 : worker);
     const uint64_t own = r->buffer + ROWS * (STATE + 16);
-    qfi_run run = qfi_task_run(r->run, worker, (qfi_area){ .p = mine + own, .size = r->each - own });
+    qfi_run run =
+        qfi_task_run(r->run, worker, (qfi_area){ .p = mine + own, .size = r->each - own });
     const qf_diag none = { .at = -1 };
 
     const qf_status st = run_rows(r, &run, mine, i);
@@ -167,10 +176,13 @@ static void rows_task(void *arg, uint32_t i, uint32_t worker)
         qfi_run_failed(r->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
 }
 
-qf_status qfi_reduce_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n, char *dst, const int64_t *stride)
+qf_status qfi_reduce_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                         char *dst, const int64_t *stride)
 {
     const qfi_segment *s = x->in[0];
-    reduction r = { .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst, .columns = 1 };
+    reduction r = {
+        .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst, .columns = 1
+    };
     const uint64_t workers = run->serial ? 1 : qfi_workers(run->ctx);
     int64_t chunk = 1;
 

@@ -1,4 +1,5 @@
-/* Prefix sums: rows along the scanned dim, each summed in f64 or i64 in order, every prefix rounded to the result's type. */
+/* Prefix sums: rows along the scanned dim, each summed in f64 or i64 in order, every prefix rounded
+ * to the result's type. */
 #include "dispatch/breakers/breaker.h"
 
 #include <string.h>
@@ -81,7 +82,8 @@ static qf_status run_row(const scan *s, qfi_run *run, char *mine, int64_t number
         at[k++] += s->lo[d];
     }
     for (int64_t j = 0; j < end; j += CHUNK) {
-        const int64_t count = end - j < CHUNK ? end - j : CHUNK, skip = j < s->lo[dim] ? s->lo[dim] - j : 0;
+        const int64_t count = end - j < CHUNK ? end - j : CHUNK,
+                      skip = j < s->lo[dim] ? s->lo[dim] - j : 0;
         at[last] = j;
         n[last] = count;
         QF_TRY(qfi_run_dense(run, in, at, n, mine));
@@ -90,8 +92,9 @@ static qf_status run_row(const scan *s, qfi_run *run, char *mine, int64_t number
             continue;
         const char *from = rounded(s->x, count, mine, mine + CHUNK * 8);
         const int64_t rest = count - skip;
-        qfi_scatter(from + skip * size, 1, &rest, s->dst + (to + (j + skip - s->lo[dim]) * s->stride[dim]) * size, &s->stride[dim],
-                    (size_t)size);
+        qfi_scatter(from + skip * size, 1, &rest,
+                    s->dst + (to + (j + skip - s->lo[dim]) * s->stride[dim]) * size,
+                    &s->stride[dim], (size_t)size);
     }
     return QF_OK;
 }
@@ -100,7 +103,8 @@ static void row_task(void *arg, uint32_t i, uint32_t worker)
 {
     const scan *s = arg;
     char *mine = s->work + s->each * (s->run->serial ? 0 : worker);
-    qfi_run run = qfi_task_run(s->run, worker, (qfi_area){ .p = mine + CHUNK * 16, .size = s->each - CHUNK * 16 });
+    qfi_run run = qfi_task_run(s->run, worker,
+                               (qfi_area){ .p = mine + CHUNK * 16, .size = s->each - CHUNK * 16 });
     const qf_diag none = { .at = -1 };
 
     const qf_status st = run_row(s, &run, mine, i);
@@ -108,7 +112,8 @@ static void row_task(void *arg, uint32_t i, uint32_t worker)
         qfi_run_failed(s->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
 }
 
-qf_status qfi_scan_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n, char *dst, const int64_t *stride)
+qf_status qfi_scan_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                       char *dst, const int64_t *stride)
 {
     scan s = { .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst };
     const uint64_t workers = run->serial ? 1 : qfi_workers(run->ctx);

@@ -4,7 +4,8 @@
 static qf_status take_type(const qf_call *call, const qf_type *type, qf_type *out, qf_diag *diag)
 {
     if (qf_dtype_get(type->dtype)->compute == QF_DT_none)
-        QF_FAIL(diag, QF_ERR_DTYPE, "%s: dtype %s is not supported", qfi_op_name(call), qf_dtype_get(type->dtype)->name);
+        QF_FAIL(diag, QF_ERR_DTYPE, "%s: dtype %s is not supported", qfi_op_name(call),
+                qf_dtype_get(type->dtype)->name);
     if (type->rank < 0 || type->rank > QF_MAX_RANK)
         QF_FAIL(diag, QF_ERR_RANK, "%s: rank %d", qfi_op_name(call), type->rank);
     for (int d = 0; d < type->rank; d++)
@@ -29,7 +30,8 @@ qf_status qfi_infer_arange(const qf_call *call, qf_type *out, qf_diag *diag)
     const qf_dtype_class kind = qf_dtype_get(type->dtype)->kind;
     if (kind == QF_CLASS_BOOL)
         QF_FAIL(diag, QF_ERR_DTYPE, "arange: booleans do not count");
-    if (kind != QF_CLASS_FLOAT && (!call->attrs->arange.start.is_int || !call->attrs->arange.step.is_int))
+    if (kind != QF_CLASS_FLOAT &&
+        (!call->attrs->arange.start.is_int || !call->attrs->arange.step.is_int))
         QF_FAIL(diag, QF_ERR_ATTR, "arange: integers need an integral start and step");
     return QF_OK;
 }

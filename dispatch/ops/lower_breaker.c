@@ -1,10 +1,12 @@
-/* Lowering of operators that read their operands in their own order: their result is kept, or made window by window. */
+/* Lowering of operators that read their operands in their own order: their result is kept, or made
+ * window by window. */
 #include <string.h>
 
 #include "dispatch/breakers/breaker.h"
 #include "dispatch/ops/op.h"
 
-/* The value's breaker, made on first use. Its operands are compiled later: the builder is busy with this box. */
+/* The value's breaker, made on first use. Its operands are compiled later: the builder is busy with
+ * this box. */
 static qf_status find_breaker(qfi_builder *b, uint32_t id, uint32_t *number)
 {
     qfi_value *v = &b->value[id];
@@ -14,7 +16,11 @@ static qf_status find_breaker(qfi_builder *b, uint32_t id, uint32_t *number)
         qfi_breaker *x = qfi_pool_get(&b->pipe->pool, 1, sizeof *x);
         if (!x)
             QF_FAIL(b->diag, QF_ERR_NOMEM, "no memory to build a pipeline");
-        *x = (qfi_breaker){ .value = id, .op = step->op, .attrs = step->attrs, .type = v->type, .n_in = (uint8_t)step->n_in };
+        *x = (qfi_breaker){ .value = id,
+                            .op = step->op,
+                            .attrs = step->attrs,
+                            .type = v->type,
+                            .n_in = (uint8_t)step->n_in };
         for (int i = 0; i < step->n_in; i++)
             x->in_type[i] = *qfi_in_type(b, id, i);
         b->breaker[b->n_breaker++] = x;
@@ -24,7 +30,8 @@ static qf_status find_breaker(qfi_builder *b, uint32_t id, uint32_t *number)
     return QF_OK;
 }
 
-qf_status qfi_lower_breaker(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_breaker(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                            uint8_t *ref)
 {
     const qfi_value *v = &b->value[id];
     const unsigned bits = qf_dtype_get(v->type.dtype)->bits;
@@ -32,8 +39,10 @@ qf_status qfi_lower_breaker(qfi_builder *b, uint32_t id, uint16_t kernel, const 
     const size_t rank = (size_t)v->type.rank;
 
     (void)kernel;
-    /* A scan needs all that stands before a window; other small results are made once rather than part by part. */
-    if (id != b->making && (b->nested || qfi_step(b, id)->op == QF_OP_cumsum || v->bytes <= b->budget / 8))
+    /* A scan needs all that stands before a window; other small results are made once rather than
+     * part by part. */
+    if (id != b->making &&
+        (b->nested || qfi_step(b, id)->op == QF_OP_cumsum || v->bytes <= b->budget / 8))
         return qfi_keep(b, id);
     qfi_form *rows = qfi_pool_get(&b->pipe->pool, rank + 1, sizeof *rows);
     if (!rows)

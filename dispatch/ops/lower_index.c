@@ -1,7 +1,8 @@
 /* Lowering of values that are made from coordinates. */
 #include "dispatch/ops/op.h"
 
-qf_status qfi_lower_full(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_full(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                         uint8_t *ref)
 {
     const qf_attrs *at = &qfi_step(b, id)->attrs;
     const qf_dtype dtype = at->full.type.dtype;
@@ -19,7 +20,8 @@ static double as_double(const qf_scalar *s)
 }
 
 /* start + coordinate * step in 64-bit integers, which wrap. */
-static qf_status count_integers(qfi_builder *b, const qf_attrs *at, const qfi_form *row, uint8_t *ref)
+static qf_status count_integers(qfi_builder *b, const qf_attrs *at, const qfi_form *row,
+                                uint8_t *ref)
 {
     uint8_t in[2] = { 0 };
 
@@ -34,7 +36,8 @@ static qf_status count_integers(qfi_builder *b, const qf_attrs *at, const qfi_fo
     return QF_OK;
 }
 
-qf_status qfi_lower_arange(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_arange(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                           uint8_t *ref)
 {
     const qf_attrs *at = &qfi_step(b, id)->attrs;
     const qf_dtype dtype = at->arange.type.dtype, compute = qf_dtype_get(dtype)->compute;
@@ -46,12 +49,14 @@ qf_status qfi_lower_arange(qfi_builder *b, uint32_t id, uint16_t kernel, const q
         return qfi_convert(b, counted, QF_DT_i64, dtype, false, ref);
     }
     const qfk_param p = { .f = { as_double(&at->arange.start), as_double(&at->arange.step) } };
-    QF_TRY(qfi_emit(b, QFK_OP_arange, (qfk_key)compute, 0, &counted, qf_dtype_get(compute)->bits, &p, row, &counted));
+    QF_TRY(qfi_emit(b, QFK_OP_arange, (qfk_key)compute, 0, &counted, qf_dtype_get(compute)->bits,
+                    &p, row, &counted));
     return qfi_convert(b, counted, compute, dtype, false, ref);
 }
 
 /* triu keeps where column - row >= diagonal, tril where it is <=. */
-qf_status qfi_lower_tri(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_tri(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                        uint8_t *ref)
 {
     const int rank = b->value[id].type.rank;
     const unsigned bits = qfi_tile_bits(b->value[id].type.dtype);

@@ -19,7 +19,8 @@ static qf_status lower_all(qfi_builder *b, uint32_t id, const qfi_form *row, uin
 }
 
 /* One kernel in the compute type of the operands, rounded to the type of the result. */
-static qf_status compute(qfi_builder *b, uint32_t id, uint16_t kernel, int n_in, const uint8_t *in, uint8_t *ref)
+static qf_status compute(qfi_builder *b, uint32_t id, uint16_t kernel, int n_in, const uint8_t *in,
+                         uint8_t *ref)
 {
     const qf_dtype dtype = qfi_in_type(b, id, 0)->dtype, wide = qf_dtype_get(dtype)->compute;
     uint8_t result;
@@ -32,11 +33,13 @@ static qf_status compute(qfi_builder *b, uint32_t id, uint16_t kernel, int n_in,
 static const struct {
     uint16_t kernel, boolean;
 } booleans[] = {
-    { QFK_OP_add, QFK_OP_bit_or },      { QFK_OP_mul, QFK_OP_bit_and },         { QFK_OP_maximum, QFK_OP_bit_or },
-    { QFK_OP_minimum, QFK_OP_bit_and }, { QFK_OP_bit_not, QFK_OP_logical_not },
+    { QFK_OP_add, QFK_OP_bit_or },          { QFK_OP_mul, QFK_OP_bit_and },
+    { QFK_OP_maximum, QFK_OP_bit_or },      { QFK_OP_minimum, QFK_OP_bit_and },
+    { QFK_OP_bit_not, QFK_OP_logical_not },
 };
 
-qf_status qfi_lower_map(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_map(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                        uint8_t *ref)
 {
     uint8_t in[3];
 
@@ -51,7 +54,8 @@ qf_status qfi_lower_map(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_
 }
 
 /* Division of integers, guarded against zero and overflow. */
-qf_status qfi_lower_divide(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_divide(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                           uint8_t *ref)
 {
     const qf_dtype wide = qf_dtype_get(qfi_in_type(b, id, 0)->dtype)->compute;
     uint8_t in[2];
@@ -62,7 +66,8 @@ qf_status qfi_lower_divide(qfi_builder *b, uint32_t id, uint16_t kernel, const q
     return compute(b, id, kernel, 2, in, ref);
 }
 
-qf_status qfi_lower_shift(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_shift(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                          uint8_t *ref)
 {
     const qf_dtype_info *d = qf_dtype_get(qfi_in_type(b, id, 0)->dtype);
     const qfk_param range = { .i = { 0, d->bits } };
@@ -74,7 +79,8 @@ qf_status qfi_lower_shift(qfi_builder *b, uint32_t id, uint16_t kernel, const qf
 }
 
 /* Integers have no fused row: nothing is rounded between their product and sum. */
-qf_status qfi_lower_fma(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_fma(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                        uint8_t *ref)
 {
     const qf_dtype wide = qf_dtype_get(qfi_in_type(b, id, 0)->dtype)->compute;
     uint8_t in[3];
@@ -86,28 +92,32 @@ qf_status qfi_lower_fma(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_
     return compute(b, id, QFK_OP_add, 2, &in[1], ref);
 }
 
-static qf_status compare(qfi_builder *b, uint32_t id, uint16_t kernel, const uint8_t *in, uint8_t *ref)
+static qf_status compare(qfi_builder *b, uint32_t id, uint16_t kernel, const uint8_t *in,
+                         uint8_t *ref)
 {
     const qf_dtype wide = qf_dtype_get(qfi_in_type(b, id, 0)->dtype)->compute;
     /* Booleans are ordered as the numbers 0 and 1. */
     return qfi_emit_dtype(b, kernel, wide == QF_DT_b8 ? QF_DT_u8 : wide, 2, in, 8, NULL, ref);
 }
 
-qf_status qfi_lower_compare(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_compare(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                            uint8_t *ref)
 {
     uint8_t in[2];
     QF_TRY(lower_all(b, id, row, in));
     return compare(b, id, kernel, in, ref);
 }
 
-qf_status qfi_lower_swapped(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_swapped(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                            uint8_t *ref)
 {
     uint8_t in[2];
     QF_TRY(lower_all(b, id, row, in));
     return compare(b, id, kernel, (const uint8_t[]){ in[1], in[0] }, ref);
 }
 
-qf_status qfi_lower_where(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_where(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                          uint8_t *ref)
 {
     const unsigned bits = qfi_tile_bits(b->value[id].type.dtype);
     uint8_t in[3];
@@ -117,7 +127,8 @@ qf_status qfi_lower_where(qfi_builder *b, uint32_t id, uint16_t kernel, const qf
     return qfi_emit(b, kernel, qfi_bits_key(bits), 3, in, bits, NULL, NULL, ref);
 }
 
-qf_status qfi_lower_logical_not(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_logical_not(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                                uint8_t *ref)
 {
     uint8_t in;
 
@@ -126,7 +137,8 @@ qf_status qfi_lower_logical_not(qfi_builder *b, uint32_t id, uint16_t kernel, co
     return qfi_emit(b, kernel, QFK_KEY_b8, 1, &in, 8, NULL, NULL, ref);
 }
 
-qf_status qfi_lower_cast(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_cast(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                         uint8_t *ref)
 {
     uint8_t in;
 

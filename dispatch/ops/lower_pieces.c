@@ -1,15 +1,18 @@
-/* Lowering of results that are put together from boxes: the box at hand is cut until it lies in one of them. */
+/* Lowering of results that are put together from boxes: the box at hand is cut until it lies in one
+ * of them. */
 #include <string.h>
 
 #include "dispatch/ops/op.h"
 
 /* Whether a coordinate is below a limit, in the whole box. */
-static qf_status is_below(qfi_builder *b, uint32_t id, const qfi_form *row, int64_t limit, bool *below)
+static qf_status is_below(qfi_builder *b, uint32_t id, const qfi_form *row, int64_t limit,
+                          bool *below)
 {
     return qfi_change_box(b, qfi_form_compare(row, limit, &b->box, below), id);
 }
 
-qf_status qfi_lower_cat(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_cat(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                        uint8_t *ref)
 {
     const int dim = qfi_step(b, id)->attrs.dim.dim;
     qfi_form in[QF_MAX_RANK];
@@ -32,7 +35,8 @@ qf_status qfi_lower_cat(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_
     return qfi_lower_in(b, id, i, in, ref);
 }
 
-qf_status qfi_lower_roll(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_roll(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                         uint8_t *ref)
 {
     const qf_type *type = &b->value[id].type;
     qfi_form in[QF_MAX_RANK];
@@ -48,12 +52,15 @@ qf_status qfi_lower_roll(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi
     return qfi_lower_in(b, id, 0, in, ref);
 }
 
-/* Whether the box lies in start, start + step …, n of them; *part is then the coordinate in that part. */
-static qf_status in_part(qfi_builder *b, uint32_t id, const qfi_form *row, bool *inside, qfi_form *part)
+/* Whether the box lies in start, start + step …, n of them; *part is then the coordinate in that
+ * part. */
+static qf_status in_part(qfi_builder *b, uint32_t id, const qfi_form *row, bool *inside,
+                         qfi_form *part)
 {
     const qf_attrs *at = &qfi_step(b, id)->attrs;
     const bool slice = qfi_step(b, id)->op == QF_OP_slice_scatter;
-    const int64_t start = at->slice.start, step = slice ? at->slice.step : 1, n = slice ? at->slice.n : 1;
+    const int64_t start = at->slice.start, step = slice ? at->slice.step : 1,
+                  n = slice ? at->slice.n : 1;
     qfi_form from_start = *row, rest;
     bool below;
 
@@ -75,7 +82,8 @@ static qf_status in_part(qfi_builder *b, uint32_t id, const qfi_form *row, bool 
     return QF_OK;
 }
 
-qf_status qfi_lower_scatter(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_scatter(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                            uint8_t *ref)
 {
     const int dim = qfi_step(b, id)->attrs.slice.dim, rank = b->value[id].type.rank;
     qfi_form in[QF_MAX_RANK], part;
@@ -93,7 +101,8 @@ qf_status qfi_lower_scatter(qfi_builder *b, uint32_t id, uint16_t kernel, const 
     return qfi_lower_in(b, id, 1, in, ref);
 }
 
-qf_status qfi_lower_pad(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_pad(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                        uint8_t *ref)
 {
     const qf_type *data = qfi_in_type(b, id, 0);
     const int64_t *before = qfi_step(b, id)->attrs.pad.before;

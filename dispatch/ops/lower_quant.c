@@ -1,4 +1,5 @@
-/* Lowering of quantize and dequantize: one fused kernel where its types fit, else the steps that <qfold/ops.h> states. */
+/* Lowering of quantize and dequantize: one fused kernel where its types fit, else the steps that
+ * <qfold/ops.h> states. */
 #include "dispatch/ops/op.h"
 
 /* Operand 1 or 2: element i_k / block[k] for element i_k of the data. */
@@ -17,7 +18,10 @@ static qf_status lower_block(qfi_builder *b, uint32_t id, int i, const qfi_form 
 
 static qf_status splat_f32(qfi_builder *b, double value, uint8_t *ref)
 {
-    union { float f; uint32_t u; } x = { .f = (float)value };
+    union {
+        float f;
+        uint32_t u;
+    } x = { .f = (float)value };
     return qfi_splat(b, 32, x.u, ref);
 }
 
@@ -27,7 +31,8 @@ static qf_status f32_step(qfi_builder *b, uint16_t kernel, uint8_t a, uint8_t wi
     return qfi_emit(b, kernel, QFK_KEY_f32, 2, in, 32, NULL, NULL, ref);
 }
 
-/* Step by step, for results that clamping alone does not make safe: i32, whose bound is no f32, and 8-bit floats. */
+/* Step by step, for results that clamping alone does not make safe: i32, whose bound is no f32, and
+ * 8-bit floats. */
 static qf_status quantize_steps(qfi_builder *b, uint32_t id, const uint8_t *in, uint8_t *ref)
 {
     const qf_attrs *at = &qfi_step(b, id)->attrs;
@@ -43,7 +48,8 @@ static qf_status quantize_steps(qfi_builder *b, uint32_t id, const uint8_t *in, 
     return qfi_convert(b, x, QF_DT_f32, at->quant.dtype, true, ref);
 }
 
-qf_status qfi_lower_quantize(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_quantize(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                             uint8_t *ref)
 {
     const qf_attrs *at = &qfi_step(b, id)->attrs;
     const qf_dtype dtype = at->quant.dtype, held = qf_dtype_get(dtype)->compute;
@@ -60,7 +66,8 @@ qf_status qfi_lower_quantize(qfi_builder *b, uint32_t id, uint16_t kernel, const
 }
 
 /* a op b in `dtype`, widened and rounded back. */
-static qf_status rounded_step(qfi_builder *b, uint16_t kernel, qf_dtype dtype, uint8_t left, uint8_t right, uint8_t *ref)
+static qf_status rounded_step(qfi_builder *b, uint16_t kernel, qf_dtype dtype, uint8_t left,
+                              uint8_t right, uint8_t *ref)
 {
     const qf_dtype wide = qf_dtype_get(dtype)->compute;
     uint8_t in[2];
@@ -71,16 +78,19 @@ static qf_status rounded_step(qfi_builder *b, uint16_t kernel, qf_dtype dtype, u
     return qfi_convert(b, *ref, wide, dtype, false, ref);
 }
 
-qf_status qfi_lower_dequantize(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_dequantize(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                               uint8_t *ref)
 {
-    const qf_dtype q = qfi_in_type(b, id, 0)->dtype, s = qfi_in_type(b, id, 1)->dtype, z = qfi_in_type(b, id, 2)->dtype;
+    const qf_dtype q = qfi_in_type(b, id, 0)->dtype, s = qfi_in_type(b, id, 1)->dtype,
+                   z = qfi_in_type(b, id, 2)->dtype;
     const qf_dtype to = b->value[id].type.dtype, held = qf_dtype_get(q)->compute;
     uint8_t in[3], x;
 
     QF_TRY(qfi_lower_in(b, id, 0, row, &in[0]));
     QF_TRY(lower_block(b, id, 1, row, &in[1]));
     QF_TRY(lower_block(b, id, 2, row, &in[2]));
-    if (s == QF_DT_f32 && z == QF_DT_f32 && to == QF_DT_f32 && qfk_pick(b->table, kernel, (qfk_key)held))
+    if (s == QF_DT_f32 && z == QF_DT_f32 && to == QF_DT_f32 &&
+        qfk_pick(b->table, kernel, (qfk_key)held))
         return qfi_emit(b, kernel, (qfk_key)held, 3, in, 32, NULL, NULL, ref);
     QF_TRY(qfi_convert(b, in[0], q, z, false, &x));
     QF_TRY(rounded_step(b, QFK_OP_sub, z, x, in[2], &x));

@@ -5,13 +5,15 @@
 
 #define ROWS qfi_form in[QF_MAX_RANK] = { 0 }
 
-qf_status qfi_lower_identity(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_identity(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                             uint8_t *ref)
 {
     (void)kernel;
     return qfi_lower_in(b, id, 0, row, ref);
 }
 
-qf_status qfi_lower_permute(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_permute(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                            uint8_t *ref)
 {
     ROWS;
     (void)kernel;
@@ -32,9 +34,11 @@ static qfi_form linear(const qfi_builder *b, const qf_type *type, const qfi_form
     return at;
 }
 
-/* Memory whose strides allow it is just seen differently. Otherwise the position is taken apart into the operand's
- * coordinates, for which loops may have to be split where both shapes have a border. */
-qf_status qfi_lower_reshape(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+/* Memory whose strides allow it is just seen differently. Otherwise the position is taken apart
+ * into the operand's coordinates, for which loops may have to be split where both shapes have a
+ * border. */
+qf_status qfi_lower_reshape(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                            uint8_t *ref)
 {
     const uint32_t from = qfi_step(b, id)->in[0];
     const qf_type *type = &b->value[id].type, *in_type = &b->value[from].type;
@@ -43,8 +47,8 @@ qf_status qfi_lower_reshape(qfi_builder *b, uint32_t id, uint16_t kernel, const 
     ROWS;
 
     (void)kernel;
-    if (qfi_view_of(b, from, &view) &&
-        qf_strides_reshape(view.rank, view.shape, view.stride, (uint8_t)type->rank, type->dim, stride)) {
+    if (qfi_view_of(b, from, &view) && qf_strides_reshape(view.rank, view.shape, view.stride,
+                                                          (uint8_t)type->rank, type->dim, stride)) {
         view.rank = (uint8_t)type->rank;
         memcpy(view.shape, type->dim, sizeof view.shape);
         memcpy(view.stride, stride, sizeof view.stride);
@@ -56,20 +60,23 @@ qf_status qfi_lower_reshape(qfi_builder *b, uint32_t id, uint16_t kernel, const 
         first++;
     for (int d = in_type->rank - 1; d > first; d--) {
         qfi_form rest = at;
-        QF_TRY(qfi_change_box(b, qfi_form_divide(&rest, in_type->dim[d], &b->box, &at, &in[d]), from));
+        QF_TRY(
+            qfi_change_box(b, qfi_form_divide(&rest, in_type->dim[d], &b->box, &at, &in[d]), from));
     }
     if (first < in_type->rank)
         in[first] = at;
     return qfi_lower_value(b, from, in, ref);
 }
 
-qf_status qfi_lower_expand(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_expand(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                           uint8_t *ref)
 {
     (void)kernel;
     return qfi_lower_broadcast(b, id, 0, row, ref);
 }
 
-qf_status qfi_lower_slice(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_slice(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                          uint8_t *ref)
 {
     const qf_step *step = qfi_step(b, id);
     const int dim = step->attrs.slice.dim;
@@ -82,7 +89,8 @@ qf_status qfi_lower_slice(qfi_builder *b, uint32_t id, uint16_t kernel, const qf
     return qfi_lower_in(b, id, 0, in, ref);
 }
 
-qf_status qfi_lower_select(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_select(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                           uint8_t *ref)
 {
     const qf_step *step = qfi_step(b, id);
     const int dim = step->attrs.slice.dim;
@@ -95,7 +103,8 @@ qf_status qfi_lower_select(qfi_builder *b, uint32_t id, uint16_t kernel, const q
     return qfi_lower_in(b, id, 0, in, ref);
 }
 
-qf_status qfi_lower_squeeze(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_squeeze(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                            uint8_t *ref)
 {
     const uint32_t dims = qfi_step(b, id)->attrs.mask.dims;
     ROWS;
@@ -107,7 +116,8 @@ qf_status qfi_lower_squeeze(qfi_builder *b, uint32_t id, uint16_t kernel, const 
     return qfi_lower_in(b, id, 0, in, ref);
 }
 
-qf_status qfi_lower_unsqueeze(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_unsqueeze(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                              uint8_t *ref)
 {
     const uint32_t dims = qfi_step(b, id)->attrs.mask.dims;
     int to = 0;
@@ -120,7 +130,8 @@ qf_status qfi_lower_unsqueeze(qfi_builder *b, uint32_t id, uint16_t kernel, cons
     return qfi_lower_in(b, id, 0, in, ref);
 }
 
-qf_status qfi_lower_flip(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_flip(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                         uint8_t *ref)
 {
     const qf_type *type = &b->value[id].type;
     const uint32_t dims = qfi_step(b, id)->attrs.mask.dims;
@@ -135,7 +146,8 @@ qf_status qfi_lower_flip(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi
     return qfi_lower_in(b, id, 0, in, ref);
 }
 
-qf_status qfi_lower_diagonal(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row, uint8_t *ref)
+qf_status qfi_lower_diagonal(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                             uint8_t *ref)
 {
     const qf_attrs *at = &qfi_step(b, id)->attrs;
     const int dim0 = at->diagonal.dim0, dim1 = at->diagonal.dim1, last = b->value[id].type.rank - 1;

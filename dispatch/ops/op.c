@@ -48,7 +48,8 @@ static qf_status check_operand(const qf_call *call, int i, qf_diag *diag)
     if (t->rank < 0 || t->rank > QF_MAX_RANK)
         QF_FAIL(diag, QF_ERR_RANK, "%s: operand %d has rank %d", qfi_op_name(call), i, t->rank);
     if (!qf_type_bytes(t, &bytes))
-        QF_FAIL(diag, QF_ERR_SHAPE, "%s: operand %d has an unknown or too large shape", qfi_op_name(call), i);
+        QF_FAIL(diag, QF_ERR_SHAPE, "%s: operand %d has an unknown or too large shape",
+                qfi_op_name(call), i);
     return QF_OK;
 }
 
@@ -81,13 +82,26 @@ qf_status qfi_need_dtype(const qf_call *call, int i, qfi_accept accept, qf_diag 
     bool ok = true;
 
     switch (accept) {
-    case QFI_ANY: break;
-    case QFI_COMPUTE: ok = computes; break;
-    case QFI_NUMBER: ok = computes && d->kind != QF_CLASS_BOOL; break;
-    case QFI_INTEGER: ok = integer; break;
-    case QFI_BITS: ok = integer || d->kind == QF_CLASS_BOOL; break;
-    case QFI_SIGNED: ok = computes && (d->kind == QF_CLASS_INT || d->kind == QF_CLASS_FLOAT); break;
-    case QFI_FLOATING: ok = computes && d->kind == QF_CLASS_FLOAT; break;
+    case QFI_ANY:
+        break;
+    case QFI_COMPUTE:
+        ok = computes;
+        break;
+    case QFI_NUMBER:
+        ok = computes && d->kind != QF_CLASS_BOOL;
+        break;
+    case QFI_INTEGER:
+        ok = integer;
+        break;
+    case QFI_BITS:
+        ok = integer || d->kind == QF_CLASS_BOOL;
+        break;
+    case QFI_SIGNED:
+        ok = computes && (d->kind == QF_CLASS_INT || d->kind == QF_CLASS_FLOAT);
+        break;
+    case QFI_FLOATING:
+        ok = computes && d->kind == QF_CLASS_FLOAT;
+        break;
     }
     if (!ok)
         QF_FAIL(diag, QF_ERR_DTYPE, "%s: operand %d may not be %s", qfi_op_name(call), i, d->name);
@@ -97,21 +111,24 @@ qf_status qfi_need_dtype(const qf_call *call, int i, qfi_accept accept, qf_diag 
 qf_status qfi_need_rank(const qf_call *call, int i, int least, qf_diag *diag)
 {
     if (call->in[i].rank < least)
-        QF_FAIL(diag, QF_ERR_RANK, "%s: operand %d has rank %d, needs %d", qfi_op_name(call), i, call->in[i].rank, least);
+        QF_FAIL(diag, QF_ERR_RANK, "%s: operand %d has rank %d, needs %d", qfi_op_name(call), i,
+                call->in[i].rank, least);
     return QF_OK;
 }
 
 qf_status qfi_need_dim(const qf_call *call, const qf_type *type, int64_t dim, qf_diag *diag)
 {
     if (dim < 0 || dim >= type->rank)
-        QF_FAIL(diag, QF_ERR_ATTR, "%s: dim %lld of rank %d", qfi_op_name(call), (long long)dim, type->rank);
+        QF_FAIL(diag, QF_ERR_ATTR, "%s: dim %lld of rank %d", qfi_op_name(call), (long long)dim,
+                type->rank);
     return QF_OK;
 }
 
 qf_status qfi_need_mask(const qf_call *call, uint32_t dims, int rank, qf_diag *diag)
 {
     if (dims >> rank != 0)
-        QF_FAIL(diag, QF_ERR_ATTR, "%s: dims %#x of rank %d", qfi_op_name(call), (unsigned)dims, rank);
+        QF_FAIL(diag, QF_ERR_ATTR, "%s: dims %#x of rank %d", qfi_op_name(call), (unsigned)dims,
+                rank);
     return QF_OK;
 }
 
@@ -124,7 +141,8 @@ qf_status qfi_broadcast(const qf_call *call, qf_type *shape, const qf_type *with
         const int a = d - (rank - shape->rank), b = d - (rank - with->rank);
         const int64_t na = a < 0 ? 1 : shape->dim[a], nb = b < 0 ? 1 : with->dim[b];
         if (na != nb && na != 1 && nb != 1)
-            QF_FAIL(diag, QF_ERR_SHAPE, "%s: dims %lld and %lld do not broadcast", qfi_op_name(call), (long long)na, (long long)nb);
+            QF_FAIL(diag, QF_ERR_SHAPE, "%s: dims %lld and %lld do not broadcast",
+                    qfi_op_name(call), (long long)na, (long long)nb);
         wide.dim[d] = na == 1 ? nb : na;
     }
     *shape = wide;

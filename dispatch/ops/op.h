@@ -4,12 +4,14 @@
 
 #include "dispatch/builder.h"
 
-/* Fills *out, whose dtype, rank and dims are those of operand 0 on entry (none if there is no operand). Operands have known
- * shapes; attributes are not trusted. */
+/* Fills *out, whose dtype, rank and dims are those of operand 0 on entry (none if there is no
+ * operand). Operands have known shapes; attributes are not trusted. */
 typedef qf_status qfi_infer(const qf_call *call, qf_type *out, qf_diag *diag);
 
 /* The rules that rules.def names. */
-#define QFI_RULE(op, infer, lower, kernel) qfi_infer qfi_infer_##infer; qfi_lower qfi_lower_##lower;
+#define QFI_RULE(op, infer, lower, kernel)                                                         \
+    qfi_infer qfi_infer_##infer;                                                                   \
+    qfi_lower qfi_lower_##lower;
 #include "dispatch/ops/rules.def"
 #undef QFI_RULE
 

@@ -10,15 +10,17 @@ qf_status qfi_infer_cat(const qf_call *call, qf_type *out, qf_diag *diag)
     for (int i = 1; i < call->n_in; i++) {
         qf_type part = call->in[i];
         if (part.dtype != out->dtype)
-            QF_FAIL(diag, QF_ERR_DTYPE, "cat: operand %d is %s, operand 0 %s", i, qf_dtype_get(part.dtype)->name,
-                    qf_dtype_get(out->dtype)->name);
+            QF_FAIL(diag, QF_ERR_DTYPE, "cat: operand %d is %s, operand 0 %s", i,
+                    qf_dtype_get(part.dtype)->name, qf_dtype_get(out->dtype)->name);
         if (part.rank != out->rank)
-            QF_FAIL(diag, QF_ERR_RANK, "cat: operand %d has rank %d, operand 0 %d", i, part.rank, out->rank);
+            QF_FAIL(diag, QF_ERR_RANK, "cat: operand %d has rank %d, operand 0 %d", i, part.rank,
+                    out->rank);
         if (__builtin_add_overflow(total, part.dim[dim], &total))
             QF_FAIL(diag, QF_ERR_OVERFLOW, "cat: the result is too large");
         part.dim[dim] = out->dim[dim];
         if (!qf_type_equal(&part, out))
-            QF_FAIL(diag, QF_ERR_SHAPE, "cat: operand %d differs from operand 0 in a dim other than %d", i, dim);
+            QF_FAIL(diag, QF_ERR_SHAPE,
+                    "cat: operand %d differs from operand 0 in a dim other than %d", i, dim);
     }
     out->dim[dim] = total;
     return QF_OK;
@@ -31,14 +33,16 @@ qf_status qfi_infer_pad(const qf_call *call, qf_type *out, qf_diag *diag)
     if (fill->rank != 0)
         QF_FAIL(diag, QF_ERR_RANK, "pad: operand 1 has rank %d, needs 0", fill->rank);
     if (fill->dtype != out->dtype)
-        QF_FAIL(diag, QF_ERR_DTYPE, "pad: operand 1 is %s, operand 0 %s", qf_dtype_get(fill->dtype)->name,
-                qf_dtype_get(out->dtype)->name);
+        QF_FAIL(diag, QF_ERR_DTYPE, "pad: operand 1 is %s, operand 0 %s",
+                qf_dtype_get(fill->dtype)->name, qf_dtype_get(out->dtype)->name);
     for (int d = 0; d < out->rank; d++) {
         int64_t n = out->dim[d];
-        if (__builtin_add_overflow(n, call->attrs->pad.before[d], &n) || __builtin_add_overflow(n, call->attrs->pad.after[d], &n))
+        if (__builtin_add_overflow(n, call->attrs->pad.before[d], &n) ||
+            __builtin_add_overflow(n, call->attrs->pad.after[d], &n))
             QF_FAIL(diag, QF_ERR_OVERFLOW, "pad: dim %d is too large", d);
         /* Cropping one side past the other would make the surviving range undefined. */
-        if (n < 0 || call->attrs->pad.before[d] < -out->dim[d] || call->attrs->pad.after[d] < -out->dim[d])
+        if (n < 0 || call->attrs->pad.before[d] < -out->dim[d] ||
+            call->attrs->pad.after[d] < -out->dim[d])
             QF_FAIL(diag, QF_ERR_ATTR, "pad: dim %d is cropped by more than its size", d);
         out->dim[d] = n;
     }

@@ -62,9 +62,11 @@ qf_status qfi_infer_compare(const qf_call *call, qf_type *out, qf_diag *diag)
 qf_status qfi_infer_where(const qf_call *call, qf_type *out, qf_diag *diag)
 {
     if (call->in[0].dtype != QF_DT_b8)
-        QF_FAIL(diag, QF_ERR_DTYPE, "where: the condition is %s", qf_dtype_get(call->in[0].dtype)->name);
+        QF_FAIL(diag, QF_ERR_DTYPE, "where: the condition is %s",
+                qf_dtype_get(call->in[0].dtype)->name);
     if (call->in[1].dtype != call->in[2].dtype)
-        QF_FAIL(diag, QF_ERR_DTYPE, "where: %s or %s", qf_dtype_get(call->in[1].dtype)->name, qf_dtype_get(call->in[2].dtype)->name);
+        QF_FAIL(diag, QF_ERR_DTYPE, "where: %s or %s", qf_dtype_get(call->in[1].dtype)->name,
+                qf_dtype_get(call->in[2].dtype)->name);
     out->dtype = call->in[1].dtype;
     QF_TRY(qfi_broadcast(call, out, &call->in[1], diag));
     return qfi_broadcast(call, out, &call->in[2], diag);

@@ -7,15 +7,18 @@ static qf_status check_blocks(const qf_call *call, int i, qf_diag *diag)
     const qf_type *data = &call->in[0], *t = &call->in[i];
 
     if (t->rank != data->rank)
-        QF_FAIL(diag, QF_ERR_RANK, "%s: operand %d has rank %d, the data %d", qfi_op_name(call), i, t->rank, data->rank);
+        QF_FAIL(diag, QF_ERR_RANK, "%s: operand %d has rank %d, the data %d", qfi_op_name(call), i,
+                t->rank, data->rank);
     for (int d = 0; d < data->rank; d++) {
         const int64_t block = call->attrs->quant.block[d], n = data->dim[d];
         if (block < 1)
-            QF_FAIL(diag, QF_ERR_ATTR, "%s: block of %lld in dim %d", qfi_op_name(call), (long long)block, d);
+            QF_FAIL(diag, QF_ERR_ATTR, "%s: block of %lld in dim %d", qfi_op_name(call),
+                    (long long)block, d);
         const int64_t blocks = n / block + (n % block != 0);
         if (t->dim[d] != blocks && !(n == 0 && t->dim[d] == 1))
-            QF_FAIL(diag, QF_ERR_SHAPE, "%s: operand %d has %lld elements in dim %d for %lld blocks", qfi_op_name(call), i,
-                    (long long)t->dim[d], d, (long long)blocks);
+            QF_FAIL(diag, QF_ERR_SHAPE,
+                    "%s: operand %d has %lld elements in dim %d for %lld blocks", qfi_op_name(call),
+                    i, (long long)t->dim[d], d, (long long)blocks);
     }
     return QF_OK;
 }
@@ -25,12 +28,16 @@ qf_status qfi_infer_quantize(const qf_call *call, qf_type *out, qf_diag *diag)
     const qf_dtype_info *to = qf_dtype_get(call->attrs->quant.dtype);
 
     QF_TRY(qfi_need_dtype(call, 0, QFI_FLOATING, diag));
-    if (call->in[0].dtype == QF_DT_f64 || call->in[1].dtype != QF_DT_f32 || call->in[2].dtype != QF_DT_f32)
-        QF_FAIL(diag, QF_ERR_DTYPE, "quantize: works in f32, with multiplier and zero point in f32");
-    if (to->compute == QF_DT_none || to->kind == QF_CLASS_BOOL || to->bits > 32 || to->compute == QF_DT_f64 ||
-        call->attrs->quant.dtype == QF_DT_f32 || call->attrs->quant.dtype == QF_DT_u32)
+    if (call->in[0].dtype == QF_DT_f64 || call->in[1].dtype != QF_DT_f32 ||
+        call->in[2].dtype != QF_DT_f32)
+        QF_FAIL(diag, QF_ERR_DTYPE,
+                "quantize: works in f32, with multiplier and zero point in f32");
+    if (to->compute == QF_DT_none || to->kind == QF_CLASS_BOOL || to->bits > 32 ||
+        to->compute == QF_DT_f64 || call->attrs->quant.dtype == QF_DT_f32 ||
+        call->attrs->quant.dtype == QF_DT_u32)
         QF_FAIL(diag, QF_ERR_DTYPE, "quantize: to %s is not supported", to->name);
-    if (call->attrs->quant.rule != QF_QUANT_TORCH || call->attrs->quant.qmin > call->attrs->quant.qmax)
+    if (call->attrs->quant.rule != QF_QUANT_TORCH ||
+        call->attrs->quant.qmin > call->attrs->quant.qmax)
         QF_FAIL(diag, QF_ERR_ATTR, "quantize: unknown rule, or bounds out of order");
     QF_TRY(check_blocks(call, 1, diag));
     QF_TRY(check_blocks(call, 2, diag));

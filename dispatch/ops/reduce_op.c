@@ -48,8 +48,10 @@ qf_status qfi_infer_extremum(const qf_call *call, qf_type *out, qf_diag *diag)
 
     QF_TRY(reduced(call, QFI_COMPUTE, out, diag));
     if (qf_dtype_get(out->dtype)->bits < 8)
-        QF_FAIL(diag, QF_ERR_DTYPE, "%s: %s is not supported", qfi_op_name(call), qf_dtype_get(out->dtype)->name);
-    if (qf_type_elements(&call->in[0], &have) && qf_type_elements(out, &want) && have == 0 && want > 0)
+        QF_FAIL(diag, QF_ERR_DTYPE, "%s: %s is not supported", qfi_op_name(call),
+                qf_dtype_get(out->dtype)->name);
+    if (qf_type_elements(&call->in[0], &have) && qf_type_elements(out, &want) && have == 0 &&
+        want > 0)
         QF_FAIL(diag, QF_ERR_SHAPE, "%s: over no elements", qfi_op_name(call));
     return QF_OK;
 }

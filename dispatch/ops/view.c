@@ -43,7 +43,8 @@ qf_status qfi_infer_reshape(const qf_call *call, qf_type *out, qf_diag *diag)
 
     QF_TRY(take_shape(call, out, diag));
     if (!qf_type_elements(&call->in[0], &have) || !qf_type_elements(out, &want) || have != want)
-        QF_FAIL(diag, QF_ERR_SHAPE, "reshape: %llu elements into %llu", (unsigned long long)have, (unsigned long long)want);
+        QF_FAIL(diag, QF_ERR_SHAPE, "reshape: %llu elements into %llu", (unsigned long long)have,
+                (unsigned long long)want);
     return QF_OK;
 }
 
@@ -57,7 +58,8 @@ qf_status qfi_infer_expand(const qf_call *call, qf_type *out, qf_diag *diag)
     for (int d = 0; d < in->rank; d++) {
         const int64_t n = out->dim[d + out->rank - in->rank];
         if (in->dim[d] != 1 && in->dim[d] != n)
-            QF_FAIL(diag, QF_ERR_SHAPE, "expand: a dim of %lld to %lld", (long long)in->dim[d], (long long)n);
+            QF_FAIL(diag, QF_ERR_SHAPE, "expand: a dim of %lld to %lld", (long long)in->dim[d],
+                    (long long)n);
     }
     return QF_OK;
 }
@@ -65,11 +67,13 @@ qf_status qfi_infer_expand(const qf_call *call, qf_type *out, qf_diag *diag)
 /* The slice must lie inside: start + (n - 1) * step < size, without overflow. */
 static qf_status check_slice(const qf_call *call, int64_t size, qf_diag *diag)
 {
-    const int64_t start = call->attrs->slice.start, step = call->attrs->slice.step, n = call->attrs->slice.n;
+    const int64_t start = call->attrs->slice.start, step = call->attrs->slice.step,
+                  n = call->attrs->slice.n;
 
-    if (step < 1 || n < 0 || start < 0 || start > size || (n > 0 && (start == size || (n - 1) > (size - 1 - start) / step)))
-        QF_FAIL(diag, QF_ERR_ATTR, "%s: %lld elements from %lld by %lld of %lld", qfi_op_name(call), (long long)n, (long long)start,
-                (long long)step, (long long)size);
+    if (step < 1 || n < 0 || start < 0 || start > size ||
+        (n > 0 && (start == size || (n - 1) > (size - 1 - start) / step)))
+        QF_FAIL(diag, QF_ERR_ATTR, "%s: %lld elements from %lld by %lld of %lld", qfi_op_name(call),
+                (long long)n, (long long)start, (long long)step, (long long)size);
     return QF_OK;
 }
 
@@ -77,7 +81,8 @@ static qf_status check_element(const qf_call *call, int64_t size, qf_diag *diag)
 {
     const int64_t at = call->attrs->slice.start;
     if (at < 0 || at >= size)
-        QF_FAIL(diag, QF_ERR_ATTR, "%s: element %lld of %lld", qfi_op_name(call), (long long)at, (long long)size);
+        QF_FAIL(diag, QF_ERR_ATTR, "%s: element %lld of %lld", qfi_op_name(call), (long long)at,
+                (long long)size);
     return QF_OK;
 }
 
