@@ -36,7 +36,7 @@ static qf_status infer_step(qfi_builder *b, uint32_t id)
     const qf_step *step = qfi_step(b, id);
     const size_t n = step->n_in;
 
-    qf_type *in = qfi_pool_get(&b->temp, n, sizeof *in);
+    qf_type *in = qfi_bump_get(&b->temp, n, sizeof *in);
     if (!in)
         return no_memory(b->diag);
     for (size_t i = 0; i < n; i++)
@@ -165,7 +165,7 @@ static qf_status plan_kept(qfi_builder *b, uint32_t result, const qfi_segment **
 
     for (uint32_t id = 0; id <= result; id++)
         n += b->value[id].keep;
-    qfi_kept *kept = qfi_pool_get(&pipe->pool, n, sizeof *kept);
+    qfi_kept *kept = qfi_bump_get(&pipe->pool, n, sizeof *kept);
     if (!kept)
         return no_memory(b->diag);
     for (uint32_t id = 0; id <= result; id++) {
@@ -232,7 +232,7 @@ static qf_status hold_inputs(qfi_builder *b, const bool *needed)
     qf_pipe *pipe = b->pipe;
     const qf_program *p = b->program;
 
-    pipe->storage = qfi_pool_get(&pipe->pool, p->n_input, sizeof *pipe->storage);
+    pipe->storage = qfi_bump_get(&pipe->pool, p->n_input, sizeof *pipe->storage);
     if (!pipe->storage)
         return no_memory(b->diag);
     for (uint32_t id = 0; id < p->n_input; id++) {
@@ -261,11 +261,11 @@ static qf_status check_order(qfi_builder *b, const qf_type *type, const uint8_t 
 static qf_status build(qfi_builder *b, uint32_t result, const uint8_t *order)
 {
     const size_t n = (size_t)result + 1;
-    bool *needed = qfi_pool_get(&b->temp, n, sizeof *needed);
-    const qfi_segment **segment = qfi_pool_get(&b->temp, n, sizeof *segment);
+    bool *needed = qfi_bump_get(&b->temp, n, sizeof *needed);
+    const qfi_segment **segment = qfi_bump_get(&b->temp, n, sizeof *segment);
 
-    b->value = qfi_pool_get(&b->temp, n, sizeof *b->value);
-    b->breaker = qfi_pool_get(&b->pipe->pool, n, sizeof(qfi_breaker *));
+    b->value = qfi_bump_get(&b->temp, n, sizeof *b->value);
+    b->breaker = qfi_bump_get(&b->pipe->pool, n, sizeof(qfi_breaker *));
     if (!needed || !segment || !b->value || !b->breaker)
         return no_memory(b->diag);
     QF_TRY(mark_needed(b->program, result, needed, b->diag));
@@ -285,7 +285,7 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
                         const uint8_t *order, qf_pipe **out, qf_diag *diag)
 {
     qf_ctx ctx;
-    qfi_pool pool = { 0 }, temp = { 0 };
+    qfi_bump pool = { 0 }, temp = { 0 };
     qf_table *table = NULL;
     qf_status st;
 
@@ -294,8 +294,8 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
     if (result >= (uint64_t)program->n_input + program->n_step)
         QF_FAIL(diag, QF_ERR_ARG, "value %u does not exist", (unsigned)result);
     pool.from = temp.from = ctx.allocator;
-    qfi_builder *b = qfi_pool_get(&temp, 1, sizeof *b);
-    qf_pipe *pipe = qfi_pool_get(&pool, 1, sizeof *pipe);
+    qfi_builder *b = qfi_bump_get(&temp, 1, sizeof *b);
+    qf_pipe *pipe = qfi_bump_get(&pool, 1, sizeof *pipe);
     if (!ctx.table)
         ctx.table = table = qf_table_make(qf_caps_detect());
     if (!b || !pipe || !ctx.table) {
@@ -317,9 +317,9 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
         *out = pipe;
 out:
     qf_table_free(table);
-    qfi_pool_free(&temp);
+    qfi_bump_free(&temp);
     if (!*out)
-        qfi_pool_free(&pool);
+        qfi_bump_free(&pool);
     return st;
 }
 
@@ -329,8 +329,8 @@ void qf_pipe_free(qf_pipe *pipe)
         return;
     for (uint32_t i = 0; i < pipe->n_storage; i++)
         qf_storage_unref(pipe->storage[i]);
-    qfi_pool pool = pipe->pool;
-    qfi_pool_free(&pool);
+    qfi_bump pool = pipe->pool;
+    qfi_bump_free(&pool);
 }
 
 qf_cost qf_pipe_cost(const qf_pipe *pipe)

@@ -216,7 +216,7 @@ static qf_status add_memo(qfi_builder *b, uint32_t id, const qfi_form *row, int 
 
     if (b->n_memo == QFI_STAGES)
         return QF_OK;
-    qfi_form *copy = qfi_pool_get(&b->temp, rank, sizeof *copy);
+    qfi_form *copy = qfi_bump_get(&b->temp, rank, sizeof *copy);
     if (!copy)
         QF_FAIL(b->diag, QF_ERR_NOMEM, "no memory to build a pipeline");
     memcpy(copy, row, rank * sizeof *copy);
@@ -308,8 +308,8 @@ static qf_status emit_row(qfi_builder *b, const qfk_row *row, int n_in, const ui
     return QF_OK;
 }
 
-qf_status qfi_emit(qfi_builder *b, uint16_t op, qfk_key key, int n_in, const uint8_t *in,
-                   unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref)
+qf_status qfi_emit_stage(qfi_builder *b, uint16_t op, qfk_key key, int n_in, const uint8_t *in,
+                         unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref)
 {
     const qfk_row *row = qfk_pick(b->table, op, key);
     size_t n;

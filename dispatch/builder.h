@@ -38,7 +38,7 @@ typedef struct qfi_builder {
     qfi_breaker **breaker;
     uint32_t n_value, n_breaker;
     uint64_t budget;
-    qfi_pool temp; /* freed when the pipeline is built */
+    qfi_bump temp; /* freed when the pipeline is built */
     bool halves;   /* the last dim of the segment is the two halves of a 128-bit element */
 
     /* of the segment at hand */
@@ -90,10 +90,10 @@ qf_status qfi_keep(qfi_builder *b, uint32_t id);
 
 /* One kernel call. The kernel is the row of (op, key); bits: of the result, 0 for a guard. p and
  * index may be NULL. */
-qf_status qfi_emit(qfi_builder *b, uint16_t op, qfk_key key, int n_in, const uint8_t *in,
-                   unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref);
+qf_status qfi_emit_stage(qfi_builder *b, uint16_t op, qfk_key key, int n_in, const uint8_t *in,
+                         unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref);
 
-/* As qfi_emit, keyed on the dtype, or on its size where there is no such row. */
+/* As qfi_emit_stage, keyed on the dtype, or on its size where there is no such row. */
 qf_status qfi_emit_dtype(qfi_builder *b, uint16_t op, qf_dtype dtype, int n_in, const uint8_t *in,
                          unsigned bits, const qfk_param *p, uint8_t *ref);
 

@@ -110,7 +110,7 @@ qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
 {
     qf_step step = { .op = op, .n_in = (uint16_t)n_in };
     qf_pipe *pipe = NULL;
-    qfi_pool pool = { 0 };
+    qfi_bump pool = { 0 };
     qf_ctx full;
     qf_status st;
 
@@ -122,7 +122,7 @@ qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
         QF_FAIL(diag, QF_ERR_ATTR, "%s: attributes are missing", qf_op_get(op)->name);
     QF_TRY(qfi_ctx_make(ctx, &full, diag));
     pool.from = full.allocator;
-    uint32_t *ids = qfi_pool_get(&pool, n_in, sizeof *ids);
+    uint32_t *ids = qfi_bump_get(&pool, n_in, sizeof *ids);
     if (!ids)
         QF_FAIL(diag, QF_ERR_NOMEM, "no memory for %zu operands", n_in);
     for (size_t i = 0; i < n_in; i++)
@@ -140,6 +140,6 @@ qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
         QF_TRY_OUT(run_into(ctx, pipe, out, diag));
 out:
     qf_pipe_free(pipe);
-    qfi_pool_free(&pool);
+    qfi_bump_free(&pool);
     return st;
 }

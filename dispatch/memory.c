@@ -40,7 +40,7 @@ qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag)
     return QF_OK;
 }
 
-void *qfi_pool_get(qfi_pool *pool, size_t n, size_t size)
+void *qfi_bump_get(qfi_bump *pool, size_t n, size_t size)
 {
     struct qfi_chunk *c = pool->chunk;
     size_t bytes, all;
@@ -64,7 +64,7 @@ void *qfi_pool_get(qfi_pool *pool, size_t n, size_t size)
     return memset(p, 0, bytes);
 }
 
-void qfi_pool_free(qfi_pool *pool)
+void qfi_bump_free(qfi_bump *pool)
 {
     while (pool->chunk) {
         struct qfi_chunk *c = pool->chunk;

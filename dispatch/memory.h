@@ -9,16 +9,16 @@
 qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag);
 
 /* Blocks that are freed together. Zero-initialise and set `from`. */
-typedef struct qfi_pool {
+typedef struct qfi_bump {
     qf_allocator from;
     struct qfi_chunk *chunk;
-} qfi_pool;
+} qfi_bump;
 
 /* `n` objects of `size` bytes, zeroed, 16-byte aligned; NULL when out of memory. n = 0 gives a
  * valid pointer. */
-void *qfi_pool_get(qfi_pool *pool, size_t n, size_t size);
+void *qfi_bump_get(qfi_bump *pool, size_t n, size_t size);
 
-void qfi_pool_free(qfi_pool *pool);
+void qfi_bump_free(qfi_bump *pool);
 
 /* A piece of working memory that is handed out from the front; NULL when it is used up. 64-byte
  * aligned. */

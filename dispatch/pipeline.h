@@ -114,7 +114,7 @@ typedef struct qfi_kept {
 } qfi_kept;
 
 struct qf_pipe {
-    qfi_pool pool;
+    qfi_bump pool;
     qf_type type;
     uint8_t bits;
     qf_cost cost;

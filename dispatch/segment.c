@@ -19,12 +19,12 @@ static qf_status no_memory(const qfi_builder *b)
 }
 
 /* Room for one more entry; old blocks stay in the pool until the pipeline is built. */
-static void *grow(qfi_pool *pool, void *old, uint32_t n, uint32_t *size, size_t each)
+static void *grow(qfi_bump *pool, void *old, uint32_t n, uint32_t *size, size_t each)
 {
     if (n < *size)
         return old;
     const uint32_t more = *size ? *size * 2 : 8;
-    void *p = qfi_pool_get(pool, more, each);
+    void *p = qfi_bump_get(pool, more, each);
     if (!p)
         return NULL;
     if (n)
@@ -130,7 +130,7 @@ static qf_status make(qfi_builder *b, uint32_t id, const uint8_t *order, qf_dtyp
     static const uint8_t natural[QF_MAX_RANK] = { 0, 1, 2, 3, 4, 5, 6, 7 };
     const qf_type *t = &b->value[id].type;
     const unsigned bits = qf_dtype_get(as)->bits;
-    qfi_segment *s = qfi_pool_get(&b->pipe->pool, 1, sizeof *s);
+    qfi_segment *s = qfi_bump_get(&b->pipe->pool, 1, sizeof *s);
     work w = { 0 };
 
     if (!s)
@@ -152,7 +152,7 @@ static qf_status make(qfi_builder *b, uint32_t id, const uint8_t *order, qf_dtyp
         QF_TRY(push_box(b, &w, &whole));
     QF_TRY(lower_boxes(b, order, as, &w, s));
 
-    const qfi_piece **piece = qfi_pool_get(&b->pipe->pool, w.n_piece, sizeof *piece);
+    const qfi_piece **piece = qfi_bump_get(&b->pipe->pool, w.n_piece, sizeof *piece);
     if (!piece)
         return no_memory(b);
     if (w.n_piece)

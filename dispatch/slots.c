@@ -67,13 +67,13 @@ static void assign(const qfi_builder *b, slots *s)
 
 qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_piece **out)
 {
-    qfi_pool *pool = &b->pipe->pool;
+    qfi_bump *pool = &b->pipe->pool;
     slots s = { .n = 0 };
 
-    qfi_piece *p = qfi_pool_get(pool, 1, sizeof *p);
-    qfi_operand *operand = qfi_pool_get(pool, b->n_operand, sizeof *operand);
-    qfi_stage *stage = qfi_pool_get(pool, b->n_stage, sizeof *stage);
-    qfi_form *index = qfi_pool_get(pool, b->n_index, sizeof *index);
+    qfi_piece *p = qfi_bump_get(pool, 1, sizeof *p);
+    qfi_operand *operand = qfi_bump_get(pool, b->n_operand, sizeof *operand);
+    qfi_stage *stage = qfi_bump_get(pool, b->n_stage, sizeof *stage);
+    qfi_form *index = qfi_bump_get(pool, b->n_index, sizeof *index);
     if (!p || !operand || !stage || !index)
         QF_FAIL(b->diag, QF_ERR_NOMEM, "no memory to build a pipeline");
 

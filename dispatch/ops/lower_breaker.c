@@ -13,7 +13,7 @@ static qf_status find_breaker(qfi_builder *b, uint32_t id, uint32_t *number)
     const qf_step *step = qfi_step(b, id);
 
     if (v->breaker == 0) {
-        qfi_breaker *x = qfi_pool_get(&b->pipe->pool, 1, sizeof *x);
+        qfi_breaker *x = qfi_bump_get(&b->pipe->pool, 1, sizeof *x);
         if (!x)
             QF_FAIL(b->diag, QF_ERR_NOMEM, "no memory to build a pipeline");
         *x = (qfi_breaker){ .value = id,
@@ -44,7 +44,7 @@ qf_status qfi_lower_breaker(qfi_builder *b, uint32_t id, uint16_t kernel, const 
     if (id != b->making &&
         (b->nested || qfi_step(b, id)->op == QF_OP_cumsum || v->bytes <= b->budget / 8))
         return qfi_keep(b, id);
-    qfi_form *rows = qfi_pool_get(&b->pipe->pool, rank + 1, sizeof *rows);
+    qfi_form *rows = qfi_bump_get(&b->pipe->pool, rank + 1, sizeof *rows);
     if (!rows)
         QF_FAIL(b->diag, QF_ERR_NOMEM, "no memory to build a pipeline");
     memcpy(rows, row, rank * sizeof *rows);

@@ -124,7 +124,7 @@ qf_status qfi_lower_where(qfi_builder *b, uint32_t id, uint16_t kernel, const qf
 
     for (int i = 0; i < 3; i++)
         QF_TRY(qfi_lower_broadcast(b, id, i, row, &in[i]));
-    return qfi_emit(b, kernel, qfi_bits_key(bits), 3, in, bits, NULL, NULL, ref);
+    return qfi_emit_stage(b, kernel, qfi_bits_key(bits), 3, in, bits, NULL, NULL, ref);
 }
 
 qf_status qfi_lower_logical_not(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
@@ -134,7 +134,7 @@ qf_status qfi_lower_logical_not(qfi_builder *b, uint32_t id, uint16_t kernel, co
 
     QF_TRY(qfi_lower_in(b, id, 0, row, &in));
     QF_TRY(qfi_convert(b, in, qfi_in_type(b, id, 0)->dtype, QF_DT_b8, false, &in));
-    return qfi_emit(b, kernel, QFK_KEY_b8, 1, &in, 8, NULL, NULL, ref);
+    return qfi_emit_stage(b, kernel, QFK_KEY_b8, 1, &in, 8, NULL, NULL, ref);
 }
 
 qf_status qfi_lower_cast(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
