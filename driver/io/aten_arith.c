@@ -4,16 +4,11 @@
 
 /* ---- add, sub, rsub ---- */
 
-/* Whether torch takes alpha for this dtype: no fraction for integers, nothing but 1 for booleans.
- */
+/* torch takes no fraction as alpha for integers. */
 static void check_alpha(qfi_lowering *l, qfi_number alpha, qf_dtype dtype)
 {
-    const qf_dtype_class kind = qfi_class(dtype);
-
-    if (kind != QF_CLASS_FLOAT && !alpha.v.is_int)
+    if (qfi_class(dtype) != QF_CLASS_FLOAT && !alpha.v.is_int)
         qfi_refuse(l, QF_REASON_undefined, "a fractional alpha for integers");
-    if (kind == QF_CLASS_BOOL && qfi_number_double(alpha) != 1.0)
-        qfi_refuse(l, QF_REASON_unsupported_argument, "alpha for booleans");
 }
 
 /* a + alpha * b. Both operands are first rounded to the common dtype. Floats: one fused step; alpha
@@ -24,14 +19,14 @@ static qfi_ref add_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_opera
     const qfi_ref x = qfi_operand_as(l, a, dtype), y = qfi_operand_as(l, b, dtype);
 
     check_alpha(l, alpha, dtype);
-    if (dtype == QF_DT_b8)
-        return qfi_emit2(l, QF_OP_bit_or, x, y);
+    if (dtype == QF_DT_b8 && qfi_number_truth(alpha))
+        return qfi_append2(l, QF_OP_bit_or, x, y);
     if (qfi_number_double(alpha) == 1.0)
-        return qfi_emit2(l, QF_OP_add, x, y);
+        return qfi_append2(l, QF_OP_add, x, y);
     const qfi_ref factor = qfi_full(l, (qf_type){ .dtype = dtype }, alpha);
     if (qfi_class(dtype) == QF_CLASS_FLOAT)
-        return qfi_emit3(l, QF_OP_fma, y, factor, x);
-    return qfi_emit2(l, QF_OP_add, x, qfi_emit2(l, QF_OP_mul, y, factor));
+        return qfi_append3(l, QF_OP_fma, y, factor, x);
+    return qfi_append2(l, QF_OP_add, x, qfi_append2(l, QF_OP_mul, y, factor));
 }
 
 /* a - alpha * b */
@@ -43,7 +38,7 @@ static qfi_ref sub_scaled(qfi_lowering *l, const qfi_operand *a, const qfi_opera
     if (dtype == QF_DT_b8)
         qfi_refuse(l, QF_REASON_undefined, "subtraction of booleans");
     if (qfi_number_double(alpha) == 1.0)
-        return qfi_emit2(l, QF_OP_sub, qfi_operand_as(l, a, dtype), qfi_operand_as(l, b, dtype));
+        return qfi_append2(l, QF_OP_sub, qfi_operand_as(l, a, dtype), qfi_operand_as(l, b, dtype));
     if (alpha.v.is_int)
         alpha.v.i = (int64_t)(0 - (uint64_t)alpha.v.i);
     else
@@ -86,8 +81,9 @@ static qfi_ref widen(qfi_lowering *l, const qfi_operand *x, qf_dtype half)
 static qfi_ref scale(qfi_lowering *l, qf_op op, const qfi_operand *x, qf_dtype dtype)
 {
     if (qfi_is_half(dtype) && (qfi_operand_single(l, &x[0]) || qfi_operand_single(l, &x[1])))
-        return qfi_cast(l, qfi_emit2(l, op, widen(l, &x[0], dtype), widen(l, &x[1], dtype)), dtype);
-    return qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype));
+        return qfi_cast(l, qfi_append2(l, op, widen(l, &x[0], dtype), widen(l, &x[1], dtype)),
+                        dtype);
+    return qfi_append2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype));
 }
 
 void qfi_build_mul(qfi_lowering *l)
@@ -112,23 +108,24 @@ static qfi_ref floor_quotient(qfi_lowering *l, qfi_ref a, qfi_ref b)
 {
     const qf_dtype dtype = qfi_type_of(l, a).dtype;
     const qfi_ref zero = qfi_scalar(l, dtype, 0), one = qfi_scalar(l, dtype, 1);
-    const qfi_ref plain = qfi_emit2(l, QF_OP_div, a, b), rest = qfi_emit2(l, QF_OP_fmod, a, b);
-    const qfi_ref whole = qfi_emit2(l, QF_OP_div, qfi_emit2(l, QF_OP_sub, a, rest), b);
-    const qfi_ref signs =
-        qfi_emit2(l, QF_OP_ne, qfi_emit2(l, QF_OP_lt, b, zero), qfi_emit2(l, QF_OP_lt, rest, zero));
-    const qfi_ref below = qfi_emit2(l, QF_OP_bit_and, qfi_emit2(l, QF_OP_ne, rest, zero), signs);
+    const qfi_ref plain = qfi_append2(l, QF_OP_div, a, b), rest = qfi_append2(l, QF_OP_fmod, a, b);
+    const qfi_ref whole = qfi_append2(l, QF_OP_div, qfi_append2(l, QF_OP_sub, a, rest), b);
+    const qfi_ref signs = qfi_append2(l, QF_OP_ne, qfi_append2(l, QF_OP_lt, b, zero),
+                                      qfi_append2(l, QF_OP_lt, rest, zero));
+    const qfi_ref below =
+        qfi_append2(l, QF_OP_bit_and, qfi_append2(l, QF_OP_ne, rest, zero), signs);
     const qfi_ref down =
-        qfi_emit3(l, QF_OP_where, below, qfi_emit2(l, QF_OP_sub, whole, one), whole);
-    const qfi_ref floor = qfi_emit1(l, QF_OP_floor, NULL, down);
+        qfi_append3(l, QF_OP_where, below, qfi_append2(l, QF_OP_sub, whole, one), whole);
+    const qfi_ref floor = qfi_append1(l, QF_OP_floor, NULL, down);
     const qfi_ref over =
-        qfi_emit2(l, QF_OP_gt, qfi_emit2(l, QF_OP_sub, down, floor), qfi_scalar(l, dtype, 0.5));
+        qfi_append2(l, QF_OP_gt, qfi_append2(l, QF_OP_sub, down, floor), qfi_scalar(l, dtype, 0.5));
     const qfi_ref near =
-        qfi_emit3(l, QF_OP_where, over, qfi_emit2(l, QF_OP_add, floor, one), floor);
+        qfi_append3(l, QF_OP_where, over, qfi_append2(l, QF_OP_add, floor, one), floor);
     /* A quotient of 0 takes the sign of the true one. */
-    const qfi_ref nonzero = qfi_emit3(l, QF_OP_where, qfi_emit2(l, QF_OP_ne, down, zero), near,
-                                      qfi_emit2(l, QF_OP_mul, plain, zero));
+    const qfi_ref nonzero = qfi_append3(l, QF_OP_where, qfi_append2(l, QF_OP_ne, down, zero), near,
+                                        qfi_append2(l, QF_OP_mul, plain, zero));
 
-    return qfi_emit3(l, QF_OP_where, qfi_emit2(l, QF_OP_eq, b, zero), plain, nonzero);
+    return qfi_append3(l, QF_OP_where, qfi_append2(l, QF_OP_eq, b, zero), plain, nonzero);
 }
 
 static void divide_rounded(qfi_lowering *l, bool floor)
@@ -138,14 +135,16 @@ static void divide_rounded(qfi_lowering *l, bool floor)
     const bool half = qfi_is_half(dtype);
 
     if (qfi_class(dtype) != QF_CLASS_FLOAT) {
-        qfi_result(l, qfi_emit2(l, floor ? QF_OP_idiv_floor : QF_OP_idiv_trunc,
-                                qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+        qfi_result(l,
+                   qfi_append2(l, floor ? QF_OP_idiv_floor : QF_OP_idiv_trunc,
+                               qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
         return;
     }
     const qfi_ref a = half ? widen(l, &x[0], dtype) : qfi_operand_as(l, &x[0], dtype);
     const qfi_ref b = half ? widen(l, &x[1], dtype) : qfi_operand_as(l, &x[1], dtype);
-    const qfi_ref whole = floor ? floor_quotient(l, a, b)
-                                : qfi_emit1(l, QF_OP_trunc, NULL, qfi_emit2(l, QF_OP_div, a, b));
+    const qfi_ref whole = floor
+                              ? floor_quotient(l, a, b)
+                              : qfi_append1(l, QF_OP_trunc, NULL, qfi_append2(l, QF_OP_div, a, b));
     qfi_result(l, qfi_cast(l, whole, dtype));
 }
 
@@ -175,8 +174,8 @@ static void build_promoted(qfi_lowering *l, qf_op op)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
-    qfi_result(l,
-               qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(
+        l, qfi_append2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
 }
 
 void qfi_build_remainder(qfi_lowering *l)
@@ -192,8 +191,8 @@ void qfi_build_fmod(qfi_lowering *l)
 static qfi_ref extreme(qfi_lowering *l, bool largest, qfi_ref a, qfi_ref b)
 {
     if (qfi_type_of(l, a).dtype == QF_DT_b8)
-        return qfi_emit2(l, largest ? QF_OP_bit_or : QF_OP_bit_and, a, b);
-    return qfi_emit2(l, largest ? QF_OP_maximum : QF_OP_minimum, a, b);
+        return qfi_append2(l, largest ? QF_OP_bit_or : QF_OP_bit_and, a, b);
+    return qfi_append2(l, largest ? QF_OP_maximum : QF_OP_minimum, a, b);
 }
 
 static void build_extreme(qfi_lowering *l, bool largest)

@@ -100,10 +100,10 @@ qfi_ref qfi_value_ref(qfi_lowering *l, qfi_id value);
 
 qf_type qfi_type_of(const qfi_lowering *l, qfi_ref ref);
 int64_t qfi_elements_of(const qfi_lowering *l, qfi_ref ref);
-qfi_ref qfi_emit(qfi_lowering *l, qf_op op, const qf_attrs *attrs, const qfi_ref *in, uint32_t n);
-qfi_ref qfi_emit1(qfi_lowering *l, qf_op op, const qf_attrs *attrs, qfi_ref x);
-qfi_ref qfi_emit2(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b);
-qfi_ref qfi_emit3(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b, qfi_ref c);
+qfi_ref qfi_append(qfi_lowering *l, qf_op op, const qf_attrs *attrs, const qfi_ref *in, uint32_t n);
+qfi_ref qfi_append1(qfi_lowering *l, qf_op op, const qf_attrs *attrs, qfi_ref x);
+qfi_ref qfi_append2(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b);
+qfi_ref qfi_append3(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b, qfi_ref c);
 
 /* The node's result `slot`; the result of an operator with one, which for WRITE is the new contents
  * of operand 0. */

@@ -15,7 +15,7 @@ int64_t qfi_elements_of(const qfi_lowering *l, qfi_ref ref)
     return qf_type_elements(&type, &n) && n <= INT64_MAX ? (int64_t)n : INT64_MAX;
 }
 
-qfi_ref qfi_emit(qfi_lowering *l, qf_op op, const qf_attrs *attrs, const qfi_ref *in, uint32_t n)
+qfi_ref qfi_append(qfi_lowering *l, qf_op op, const qf_attrs *attrs, const qfi_ref *in, uint32_t n)
 {
     qfi_ref out = QFI_NONE;
 
@@ -24,19 +24,19 @@ qfi_ref qfi_emit(qfi_lowering *l, qf_op op, const qf_attrs *attrs, const qfi_ref
     return qfi_lowering_ok(l) ? out : QFI_NONE;
 }
 
-qfi_ref qfi_emit1(qfi_lowering *l, qf_op op, const qf_attrs *attrs, qfi_ref x)
+qfi_ref qfi_append1(qfi_lowering *l, qf_op op, const qf_attrs *attrs, qfi_ref x)
 {
-    return qfi_emit(l, op, attrs, &x, 1);
+    return qfi_append(l, op, attrs, &x, 1);
 }
 
-qfi_ref qfi_emit2(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b)
+qfi_ref qfi_append2(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b)
 {
-    return qfi_emit(l, op, NULL, (const qfi_ref[]){ a, b }, 2);
+    return qfi_append(l, op, NULL, (const qfi_ref[]){ a, b }, 2);
 }
 
-qfi_ref qfi_emit3(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b, qfi_ref c)
+qfi_ref qfi_append3(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b, qfi_ref c)
 {
-    return qfi_emit(l, op, NULL, (const qfi_ref[]){ a, b, c }, 3);
+    return qfi_append(l, op, NULL, (const qfi_ref[]){ a, b, c }, 3);
 }
 
 void qfi_give(qfi_lowering *l, uint32_t slot, qfi_ref ref)
@@ -116,7 +116,7 @@ qfi_ref qfi_reshape(qfi_lowering *l, qfi_ref x, uint32_t rank, const int64_t *di
 
     if (same_dims(qfi_type_of(l, x), rank, dim))
         return x;
-    return shape_attrs(l, rank, dim, &attrs) ? qfi_emit1(l, QF_OP_reshape, &attrs, x) : QFI_NONE;
+    return shape_attrs(l, rank, dim, &attrs) ? qfi_append1(l, QF_OP_reshape, &attrs, x) : QFI_NONE;
 }
 
 qfi_ref qfi_expand(qfi_lowering *l, qfi_ref x, uint32_t rank, const int64_t *dim)
@@ -136,7 +136,7 @@ qfi_ref qfi_expand(qfi_lowering *l, qfi_ref x, uint32_t rank, const int64_t *dim
     }
     if (same_dims(type, rank, attrs.shape.dim))
         return x;
-    return qfi_emit1(l, QF_OP_expand, &attrs, x);
+    return qfi_append1(l, QF_OP_expand, &attrs, x);
 }
 
 qfi_ref qfi_expand_like(qfi_lowering *l, qfi_ref x, qf_type type)
@@ -159,7 +159,7 @@ qfi_ref qfi_permute(qfi_lowering *l, qfi_ref x, const uint8_t *dim)
         attrs.dims.dim[i] = (int8_t)dim[i];
         same = same && dim[i] == i;
     }
-    return same ? x : qfi_emit1(l, QF_OP_permute, &attrs, x);
+    return same ? x : qfi_append1(l, QF_OP_permute, &attrs, x);
 }
 
 qfi_ref qfi_transpose(qfi_lowering *l, qfi_ref x, uint8_t a, uint8_t b)
@@ -177,13 +177,13 @@ qfi_ref qfi_unsqueeze(qfi_lowering *l, qfi_ref x, uint8_t dim)
 
     if (qfi_type_of(l, x).rank >= QF_MAX_RANK)
         qfi_refuse(l, QF_REASON_unsupported_rank, "rank %d", QF_MAX_RANK + 1);
-    return qfi_emit1(l, QF_OP_unsqueeze, &attrs, x);
+    return qfi_append1(l, QF_OP_unsqueeze, &attrs, x);
 }
 
 qfi_ref qfi_squeeze(qfi_lowering *l, qfi_ref x, uint8_t dim)
 {
     const qf_attrs attrs = { .mask = { 1u << dim } };
-    return qfi_emit1(l, QF_OP_squeeze, &attrs, x);
+    return qfi_append1(l, QF_OP_squeeze, &attrs, x);
 }
 
 qfi_ref qfi_slice(qfi_lowering *l, qfi_ref x, uint8_t dim, int64_t start, int64_t n)
@@ -196,13 +196,13 @@ qfi_ref qfi_slice(qfi_lowering *l, qfi_ref x, uint8_t dim, int64_t start, int64_
                    (long long)start);
         return QFI_NONE;
     }
-    return n == type.dim[dim] ? x : qfi_emit1(l, QF_OP_slice, &attrs, x);
+    return n == type.dim[dim] ? x : qfi_append1(l, QF_OP_slice, &attrs, x);
 }
 
 qfi_ref qfi_cat(qfi_lowering *l, const qfi_ref *x, uint32_t n, uint8_t dim)
 {
     const qf_attrs attrs = { .dim = { dim } };
-    return n == 1 ? x[0] : qfi_emit(l, QF_OP_cat, &attrs, x, n);
+    return n == 1 ? x[0] : qfi_append(l, QF_OP_cat, &attrs, x, n);
 }
 
 /* start and end count from the end when negative, and are clamped. */

@@ -21,8 +21,8 @@ static qfi_ref index_arg(qfi_lowering *l, const char *name)
 static qfi_ref select_rows(qfi_lowering *l, qfi_ref x, uint8_t dim, qfi_ref index)
 {
     const qf_attrs attrs = { .dim = { dim } };
-    return qfi_emit(l, QF_OP_index_select, &attrs, (const qfi_ref[]){ x, qfi_flatten(l, index) },
-                    2);
+    return qfi_append(l, QF_OP_index_select, &attrs, (const qfi_ref[]){ x, qfi_flatten(l, index) },
+                      2);
 }
 
 void qfi_build_index_select(qfi_lowering *l)
@@ -54,10 +54,10 @@ void qfi_build_embedding(qfi_lowering *l)
 static qfi_ref wrap_index(qfi_lowering *l, qfi_ref index, int64_t size)
 {
     const qfi_ref at = qfi_cast(l, index, QF_DT_i64);
-    const qfi_ref below = qfi_emit2(l, QF_OP_lt, at, qfi_full_int(l, QF_DT_i64, 0));
+    const qfi_ref below = qfi_append2(l, QF_OP_lt, at, qfi_full_int(l, QF_DT_i64, 0));
 
-    return qfi_emit3(l, QF_OP_where, below,
-                     qfi_emit2(l, QF_OP_add, at, qfi_full_int(l, QF_DT_i64, size)), at);
+    return qfi_append3(l, QF_OP_where, below,
+                       qfi_append2(l, QF_OP_add, at, qfi_full_int(l, QF_DT_i64, size)), at);
 }
 
 void qfi_build_index(qfi_lowering *l)
@@ -84,7 +84,7 @@ void qfi_build_index(qfi_lowering *l)
         in[n++] = wrap_index(l, index, type.dim[i]);
         attrs.index.dims |= 1u << i;
     }
-    qfi_result(l, n > 1 ? qfi_emit(l, QF_OP_index, &attrs, in, n) : x);
+    qfi_result(l, n > 1 ? qfi_append(l, QF_OP_index, &attrs, in, n) : x);
 }
 
 void qfi_build_gather(qfi_lowering *l)
@@ -95,6 +95,6 @@ void qfi_build_gather(qfi_lowering *l)
 
     if (rank < 1)
         qfi_refuse(l, QF_REASON_unsupported_rank, "rank 0");
-    qfi_result(l, qfi_emit(l, QF_OP_gather, &attrs,
-                           (const qfi_ref[]){ x, qfi_cast(l, index, QF_DT_i64) }, 2));
+    qfi_result(l, qfi_append(l, QF_OP_gather, &attrs,
+                             (const qfi_ref[]){ x, qfi_cast(l, index, QF_DT_i64) }, 2));
 }

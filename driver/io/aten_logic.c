@@ -8,8 +8,8 @@ static void build_compare(qfi_lowering *l, qf_op op)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
-    qfi_result(l,
-               qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(
+        l, qfi_append2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
 }
 
 void qfi_build_eq(qfi_lowering *l)
@@ -44,7 +44,7 @@ static void build_logical(qfi_lowering *l, qf_op op)
     const qfi_ref a = qfi_cast(l, qfi_arg_tensor(l, "self"), QF_DT_b8);
     const qfi_ref b = qfi_cast(l, qfi_arg_tensor(l, "other"), QF_DT_b8);
 
-    qfi_result(l, qfi_emit2(l, op, a, b));
+    qfi_result(l, qfi_append2(l, op, a, b));
 }
 
 void qfi_build_logical_and(qfi_lowering *l)
@@ -63,7 +63,7 @@ void qfi_build_logical_xor(qfi_lowering *l)
 void qfi_build_logical_not(qfi_lowering *l)
 {
     const qfi_ref x = qfi_cast(l, qfi_arg_tensor(l, "self"), QF_DT_b8);
-    qfi_result(l, qfi_emit1(l, QF_OP_logical_not, NULL, x));
+    qfi_result(l, qfi_append1(l, QF_OP_logical_not, NULL, x));
 }
 
 static void build_bits(qfi_lowering *l, qf_op op)
@@ -73,8 +73,8 @@ static void build_bits(qfi_lowering *l, qf_op op)
 
     if (qfi_class(dtype) == QF_CLASS_FLOAT)
         qfi_refuse(l, QF_REASON_undefined, "bits of floats");
-    qfi_result(l,
-               qfi_emit2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(
+        l, qfi_append2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
 }
 
 void qfi_build_bit_and(qfi_lowering *l)
@@ -103,7 +103,7 @@ void qfi_build_bit_not(qfi_lowering *l)
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const bool boolean = qfi_type_of(l, x).dtype == QF_DT_b8;
 
-    qfi_result(l, qfi_emit1(l, boolean ? QF_OP_logical_not : QF_OP_bit_not, NULL, x));
+    qfi_result(l, qfi_append1(l, boolean ? QF_OP_logical_not : QF_OP_bit_not, NULL, x));
 }
 
 /* ---- masks ---- */
@@ -114,8 +114,8 @@ void qfi_build_where(qfi_lowering *l)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
-    qfi_result(l, qfi_emit3(l, QF_OP_where, mask, qfi_operand_as(l, &x[0], dtype),
-                            qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(l, qfi_append3(l, QF_OP_where, mask, qfi_operand_as(l, &x[0], dtype),
+                              qfi_operand_as(l, &x[1], dtype)));
 }
 
 void qfi_build_masked_fill(qfi_lowering *l)
@@ -130,5 +130,5 @@ void qfi_build_masked_fill(qfi_lowering *l)
         qfi_refuse(l, QF_REASON_undefined, "the value does not fit %s", qf_dtype_get(dtype)->name);
     if (!value.is_number && qfi_type_of(l, value.ref).rank)
         qfi_refuse(l, QF_REASON_undefined, "a value that is no scalar");
-    qfi_result(l, qfi_emit3(l, QF_OP_where, mask, qfi_operand_as(l, &value, dtype), x));
+    qfi_result(l, qfi_append3(l, QF_OP_where, mask, qfi_operand_as(l, &value, dtype), x));
 }

@@ -172,7 +172,7 @@ void qfi_build_arange(qfi_lowering *l)
     } else {
         qfi_refuse(l, QF_REASON_unsupported_argument, "arange beyond 2^53");
     }
-    qfi_result(l, qfi_emit(l, QF_OP_arange, &attrs, NULL, 0));
+    qfi_result(l, qfi_append(l, QF_OP_arange, &attrs, NULL, 0));
 }
 
 /* ---- triangles ---- */
@@ -180,7 +180,7 @@ void qfi_build_arange(qfi_lowering *l)
 static qfi_ref triangle(qfi_lowering *l, qf_op op, qfi_ref x, int64_t diagonal)
 {
     const qf_attrs attrs = { .tri = { diagonal } };
-    return qfi_emit1(l, op, &attrs, x);
+    return qfi_append1(l, op, &attrs, x);
 }
 
 void qfi_build_triu(qfi_lowering *l)

@@ -11,7 +11,7 @@ static qfi_ref as_float(qfi_lowering *l, qfi_ref x)
 
 static void build_float(qfi_lowering *l, qf_op op)
 {
-    qfi_result(l, qfi_emit1(l, op, NULL, as_float(l, qfi_arg_tensor(l, "self"))));
+    qfi_result(l, qfi_append1(l, op, NULL, as_float(l, qfi_arg_tensor(l, "self"))));
 }
 
 void qfi_build_reciprocal(qfi_lowering *l)
@@ -61,7 +61,7 @@ static void build_rounding(qfi_lowering *l, qf_op op)
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const qf_dtype_class kind = qfi_class(qfi_type_of(l, x).dtype);
 
-    qfi_result(l, kind == QF_CLASS_FLOAT ? qfi_emit1(l, op, NULL, x) : x);
+    qfi_result(l, kind == QF_CLASS_FLOAT ? qfi_append1(l, op, NULL, x) : x);
 }
 
 void qfi_build_floor(qfi_lowering *l)
@@ -87,20 +87,32 @@ static void build_plain(qfi_lowering *l, qf_op op)
 
     if (qfi_type_of(l, x).dtype == QF_DT_b8)
         qfi_refuse(l, QF_REASON_unsupported_dtype, "booleans");
-    qfi_result(l, qfi_emit1(l, op, NULL, x));
+    qfi_result(l, qfi_append1(l, op, NULL, x));
 }
 
-void qfi_build_abs(qfi_lowering *l)
-{
-    build_plain(l, QF_OP_abs);
-}
 void qfi_build_neg(qfi_lowering *l)
 {
     build_plain(l, QF_OP_neg);
 }
+
+void qfi_build_abs(qfi_lowering *l)
+{
+    if (qfi_class(qfi_type_of(l, qfi_arg_tensor(l, "self")).dtype) == QF_CLASS_UINT)
+        qfi_build_copy_of(l);
+    else
+        build_plain(l, QF_OP_abs);
+}
+
+/* Of booleans themselves, of unsigned numbers 0 or 1. */
 void qfi_build_sign(qfi_lowering *l)
 {
-    build_plain(l, QF_OP_sign);
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_dtype dtype = qfi_type_of(l, x).dtype;
+
+    if (qfi_class(dtype) == QF_CLASS_UINT || dtype == QF_DT_b8)
+        qfi_result(l, qfi_cast(l, qfi_cast(l, x, QF_DT_b8), dtype));
+    else
+        build_plain(l, QF_OP_sign);
 }
 
 /* ---- powers ---- */
@@ -112,35 +124,35 @@ static qfi_ref integer_power(qfi_lowering *l, qfi_ref x, uint64_t exponent)
 
     for (bool first = true; exponent; exponent >>= 1) {
         if (exponent & 1) {
-            result = first ? x : qfi_emit2(l, QF_OP_mul, result, x);
+            result = first ? x : qfi_append2(l, QF_OP_mul, result, x);
             first = false;
         }
         if (exponent > 1)
-            x = qfi_emit2(l, QF_OP_mul, x, x);
+            x = qfi_append2(l, QF_OP_mul, x, x);
     }
     return result;
 }
 
 static qfi_ref power_square(qfi_lowering *l, qfi_ref x)
 {
-    return qfi_emit2(l, QF_OP_mul, x, x);
+    return qfi_append2(l, QF_OP_mul, x, x);
 }
 static qfi_ref power_root(qfi_lowering *l, qfi_ref x)
 {
-    return qfi_emit1(l, QF_OP_sqrt, NULL, x);
+    return qfi_append1(l, QF_OP_sqrt, NULL, x);
 }
 static qfi_ref power_inverse(qfi_lowering *l, qfi_ref x)
 {
-    return qfi_emit1(l, QF_OP_reciprocal, NULL, x);
+    return qfi_append1(l, QF_OP_reciprocal, NULL, x);
 }
 static qfi_ref power_inverse_root(qfi_lowering *l, qfi_ref x)
 {
-    return qfi_emit1(l, QF_OP_rsqrt, NULL, x);
+    return qfi_append1(l, QF_OP_rsqrt, NULL, x);
 }
 
 static qfi_ref power_cube(qfi_lowering *l, qfi_ref x)
 {
-    return qfi_emit2(l, QF_OP_mul, power_square(l, x), x);
+    return qfi_append2(l, QF_OP_mul, power_square(l, x), x);
 }
 
 static qfi_ref power_inverse_square(qfi_lowering *l, qfi_ref x)
@@ -170,7 +182,7 @@ static qfi_ref float_power(qfi_lowering *l, qfi_ref x, qfi_number exponent, qf_d
         const qfi_ref from = wide ? qfi_cast(l, x, QF_DT_f32) : x;
         return qfi_cast(l, special_powers[i].build(l, from), dtype);
     }
-    return qfi_emit2(l, QF_OP_pow, x, qfi_full(l, (qf_type){ .dtype = dtype }, exponent));
+    return qfi_append2(l, QF_OP_pow, x, qfi_full(l, (qf_type){ .dtype = dtype }, exponent));
 }
 
 static void power(qfi_lowering *l, qfi_number exponent)
@@ -212,6 +224,6 @@ void qfi_build_pow_tensor(qfi_lowering *l)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "exponent") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
-    qfi_result(l, qfi_emit2(l, QF_OP_pow, qfi_operand_as(l, &x[0], dtype),
-                            qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(l, qfi_append2(l, QF_OP_pow, qfi_operand_as(l, &x[0], dtype),
+                              qfi_operand_as(l, &x[1], dtype)));
 }

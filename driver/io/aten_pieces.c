@@ -171,7 +171,7 @@ void qfi_build_constant_pad(qfi_lowering *l)
         attrs.pad.after[dim] = pad[2 * i + 1];
     }
     const qfi_ref fill = qfi_full(l, (qf_type){ .dtype = type.dtype }, value);
-    qfi_result(l, qfi_emit(l, QF_OP_pad, &attrs, (const qfi_ref[]){ x, fill }, 2));
+    qfi_result(l, qfi_append(l, QF_OP_pad, &attrs, (const qfi_ref[]){ x, fill }, 2));
 }
 
 void qfi_build_roll(qfi_lowering *l)
@@ -196,8 +196,8 @@ void qfi_build_roll(qfi_lowering *l)
         const int64_t size = rolled.dim[dim] ? rolled.dim[dim] : 1, by = shift[i] % size;
         attrs.roll.shift[dim] = (attrs.roll.shift[dim] + by + size) % size;
     }
-    qfi_result(l,
-               qfi_reshape(l, qfi_emit1(l, QF_OP_roll, &attrs, x), (uint32_t)type.rank, type.dim));
+    qfi_result(
+        l, qfi_reshape(l, qfi_append1(l, QF_OP_roll, &attrs, x), (uint32_t)type.rank, type.dim));
 }
 
 /* ---- scatter ---- */
@@ -215,8 +215,9 @@ void qfi_build_slice_scatter(qfi_lowering *l)
         return;
     part.dim[attrs.slice.dim] = attrs.slice.n;
     src = qfi_expand_like(l, src, part);
-    qfi_result(l, is_part ? qfi_emit(l, QF_OP_slice_scatter, &attrs, (const qfi_ref[]){ x, src }, 2)
-                          : src);
+    qfi_result(l, is_part
+                      ? qfi_append(l, QF_OP_slice_scatter, &attrs, (const qfi_ref[]){ x, src }, 2)
+                      : src);
 }
 
 void qfi_build_select_scatter(qfi_lowering *l)
@@ -226,5 +227,5 @@ void qfi_build_select_scatter(qfi_lowering *l)
     const qf_attrs attrs = qfi_select_attrs(l, type);
     const qfi_ref src = qfi_cast(l, qfi_arg_tensor(l, "src"), type.dtype);
 
-    qfi_result(l, qfi_emit(l, QF_OP_select_scatter, &attrs, (const qfi_ref[]){ x, src }, 2));
+    qfi_result(l, qfi_append(l, QF_OP_select_scatter, &attrs, (const qfi_ref[]){ x, src }, 2));
 }

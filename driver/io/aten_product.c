@@ -21,7 +21,7 @@ static void check_same(qfi_lowering *l, qfi_ref a, qfi_ref b)
 static qfi_ref product(qfi_lowering *l, qfi_ref a, qfi_ref b)
 {
     check_same(l, a, b);
-    return qfi_emit2(l, QF_OP_matmul, a, b);
+    return qfi_append2(l, QF_OP_matmul, a, b);
 }
 
 /* The second operand has another name in each operator. */
@@ -42,8 +42,8 @@ void qfi_build_outer(qfi_lowering *l)
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
     const qfi_ref a = qfi_unsqueeze(l, qfi_operand_as(l, &x[0], dtype), 1);
 
-    qfi_result(l, qfi_emit2(l, dtype == QF_DT_b8 ? QF_OP_bit_and : QF_OP_mul, a,
-                            qfi_operand_as(l, &x[1], dtype)));
+    qfi_result(l, qfi_append2(l, dtype == QF_DT_b8 ? QF_OP_bit_and : QF_OP_mul, a,
+                              qfi_operand_as(l, &x[1], dtype)));
 }
 
 /* factor * x, nothing for a factor of 1. */
@@ -56,7 +56,7 @@ static qfi_ref scaled(qfi_lowering *l, qfi_ref x, const char *factor)
         return x;
     if (!number.v.is_int && qfi_class(dtype) != QF_CLASS_FLOAT)
         qfi_refuse(l, QF_REASON_undefined, "a fractional %s for integers", factor);
-    return qfi_emit2(l, QF_OP_mul, x, qfi_full(l, (qf_type){ .dtype = dtype }, number));
+    return qfi_append2(l, QF_OP_mul, x, qfi_full(l, (qf_type){ .dtype = dtype }, number));
 }
 
 /* beta * self + alpha * (a @ b); a beta of 0 hides self. */
@@ -74,7 +74,7 @@ void qfi_build_addmm(qfi_lowering *l)
     const qf_type type = qfi_type_of(l, x);
     if (qfi_number_double(qfi_arg_number(l, "beta")) != 0.0) {
         const qfi_ref bias = scaled(l, qfi_cast(l, self, work), "beta");
-        x = qfi_emit2(l, QF_OP_add, x, qfi_expand_like(l, bias, type));
+        x = qfi_append2(l, QF_OP_add, x, qfi_expand_like(l, bias, type));
     }
     qfi_result(l, qfi_cast(l, x, dtype));
 }
@@ -95,5 +95,5 @@ void qfi_build_linear(qfi_lowering *l)
     const qf_dtype work = work_dtype(dtype);
     check_same(l, input, bias);
     const qfi_ref x = product(l, qfi_cast(l, input, work), qfi_cast(l, w, work));
-    qfi_result(l, qfi_cast(l, qfi_emit2(l, QF_OP_add, x, qfi_cast(l, bias, work)), dtype));
+    qfi_result(l, qfi_cast(l, qfi_append2(l, QF_OP_add, x, qfi_cast(l, bias, work)), dtype));
 }

@@ -120,7 +120,7 @@ static void build_quantize(qfi_lowering *l, qfi_ref x, const grid *g, qfi_ref in
 
     quant_range(l, qfi_arg_dtype(l, "dtype", QF_DT_none), &attrs);
     memcpy(attrs.quant.block, g->block, sizeof g->block);
-    qfi_result(l, qfi_emit(l, QF_OP_quantize, &attrs, (const qfi_ref[]){ x, inverse, z }, 3));
+    qfi_result(l, qfi_append(l, QF_OP_quantize, &attrs, (const qfi_ref[]){ x, inverse, z }, 3));
 }
 
 /* The inverse of the scale is taken in double: torch reads it as a python number. */
@@ -136,7 +136,7 @@ void qfi_build_quantize_per_tensor(qfi_lowering *l)
                               g.rank, g.dim);
     } else {
         inverse = on_grid(l, "scale", &g, QF_DT_f64);
-        inverse = qfi_cast(l, qfi_emit1(l, QF_OP_reciprocal, NULL, inverse), QF_DT_f32);
+        inverse = qfi_cast(l, qfi_append1(l, QF_OP_reciprocal, NULL, inverse), QF_DT_f32);
     }
     build_quantize(l, x, &g, inverse, "zero_point");
 }
@@ -147,7 +147,7 @@ void qfi_build_quantize_per_channel(qfi_lowering *l)
     const qfi_ref x = real_input(l);
     const grid g = per_channel(l, qfi_type_of(l, x));
     const qf_dtype dtype = qfi_type_of(l, qfi_arg_tensor(l, "scales")).dtype;
-    const qfi_ref inverse = qfi_emit1(l, QF_OP_reciprocal, NULL, on_grid(l, "scales", &g, dtype));
+    const qfi_ref inverse = qfi_append1(l, QF_OP_reciprocal, NULL, on_grid(l, "scales", &g, dtype));
 
     if (dtype != QF_DT_f32 && !qfi_is_half(dtype))
         qfi_refuse(l, QF_REASON_unsupported_dtype, "scales of %s", qf_dtype_get(dtype)->name);
@@ -167,7 +167,7 @@ static void build_dequantize(qfi_lowering *l, const grid *g, qfi_ref scale, qfi_
     if (qfi_lowering_ok(l) && qfi_arg_dtype(l, "dtype", QF_DT_none) != qfi_type_of(l, q).dtype)
         qfi_refuse(l, QF_REASON_undefined, "data of another dtype than stated");
     memcpy(attrs.quant.block, g->block, sizeof g->block);
-    qfi_result(l, qfi_emit(l, QF_OP_dequantize, &attrs, (const qfi_ref[]){ q, scale, zero }, 3));
+    qfi_result(l, qfi_append(l, QF_OP_dequantize, &attrs, (const qfi_ref[]){ q, scale, zero }, 3));
 }
 
 /* Data and zero point meet in the result's dtype; the scale stays f32, so a half result is rounded

@@ -24,7 +24,7 @@ static bool keeps_dims(qfi_lowering *l)
 static qfi_ref reduce(qfi_lowering *l, qf_op op, qfi_ref x, uint32_t dims, bool keep)
 {
     const qf_attrs attrs = { .reduce = { dims, keep } };
-    return dims ? qfi_emit1(l, op, &attrs, x) : x;
+    return dims ? qfi_append1(l, op, &attrs, x) : x;
 }
 
 /* ---- sum, mean, extremes, any, all ---- */
@@ -77,10 +77,10 @@ static void build_truth(qfi_lowering *l, bool all)
     qfi_ref truth = qfi_cast(l, x, QF_DT_b8);
 
     if (all)
-        truth = qfi_emit1(l, QF_OP_logical_not, NULL, truth);
+        truth = qfi_append1(l, QF_OP_logical_not, NULL, truth);
     truth = reduce(l, QF_OP_any, truth, dims, keeps_dims(l));
     if (all)
-        truth = qfi_emit1(l, QF_OP_logical_not, NULL, truth);
+        truth = qfi_append1(l, QF_OP_logical_not, NULL, truth);
     qfi_result(l, type.dtype == QF_DT_u8 ? qfi_cast(l, truth, QF_DT_u8) : truth);
 }
 
@@ -101,7 +101,7 @@ static qfi_ref norm(qfi_lowering *l, qfi_ref x, double order, uint32_t dims, boo
         qfi_refuse(l, QF_REASON_undefined, "the norm of integers");
     if (order == 2.0 && dims)
         return reduce(l, QF_OP_norm2, x, dims, keep);
-    const qfi_ref size = qfi_emit1(l, QF_OP_abs, NULL, x);
+    const qfi_ref size = qfi_append1(l, QF_OP_abs, NULL, x);
     if (order == 2.0 || order == 1.0)
         return reduce(l, QF_OP_sum, size, dims, keep);
     if (isinf(order))
@@ -140,7 +140,7 @@ void qfi_build_weight_norm(qfi_lowering *l)
 
     if (qfi_type_of(l, g).dtype != type.dtype)
         qfi_refuse(l, QF_REASON_unsupported_dtype, "a length of another dtype");
-    qfi_result(l, qfi_emit2(l, QF_OP_mul, v, qfi_emit2(l, QF_OP_div, g, length)));
+    qfi_result(l, qfi_append2(l, QF_OP_mul, v, qfi_append2(l, QF_OP_div, g, length)));
 }
 
 /* ---- along a dim ---- */
@@ -154,7 +154,8 @@ void qfi_build_cumsum(qfi_lowering *l)
     const qf_attrs attrs = { .dim = { qfi_dim(l, qfi_arg_int(l, "dim"), type.rank) } };
     const qfi_ref from = qfi_cast(l, x, dtype);
 
-    qfi_result(l, type.rank ? qfi_cast(l, qfi_emit1(l, QF_OP_cumsum, &attrs, from), dtype) : from);
+    qfi_result(l,
+               type.rank ? qfi_cast(l, qfi_append1(l, QF_OP_cumsum, &attrs, from), dtype) : from);
 }
 
 void qfi_build_diff(qfi_lowering *l)
@@ -178,7 +179,7 @@ void qfi_build_diff(qfi_lowering *l)
         const int64_t size = qfi_type_of(l, x).dim[dim];
         const qfi_ref after = qfi_slice(l, x, dim, 1, size - 1),
                       before = qfi_slice(l, x, dim, 0, size - 1);
-        x = qfi_emit2(l, type.dtype == QF_DT_b8 ? QF_OP_bit_xor : QF_OP_sub, after, before);
+        x = qfi_append2(l, type.dtype == QF_DT_b8 ? QF_OP_bit_xor : QF_OP_sub, after, before);
     }
     qfi_result(l, x);
 }

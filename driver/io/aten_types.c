@@ -45,7 +45,7 @@ qfi_ref qfi_cast(qfi_lowering *l, qfi_ref x, qf_dtype dtype)
         return x;
     if (narrow && wide)
         x = qfi_cast(l, x, QF_DT_f32);
-    return qfi_emit1(l, QF_OP_cast, &attrs, x);
+    return qfi_append1(l, QF_OP_cast, &attrs, x);
 }
 
 /* ---- promotion ---- */
@@ -212,7 +212,7 @@ bool qfi_number_fits(qfi_number number, qf_dtype dtype, bool strict)
 qfi_ref qfi_full(qfi_lowering *l, qf_type type, qfi_number number)
 {
     const qf_attrs attrs = { .full = { .type = type, .value = convert(number, type.dtype) } };
-    return qfi_emit(l, QF_OP_full, &attrs, NULL, 0);
+    return qfi_append(l, QF_OP_full, &attrs, NULL, 0);
 }
 
 qfi_ref qfi_scalar(qfi_lowering *l, qf_dtype dtype, double value)

@@ -106,7 +106,7 @@ void qfi_build_flip(qfi_lowering *l)
     const int rank = qfi_type_of(l, x).rank;
     const qf_attrs attrs = { .mask = { qfi_dim_set(l, dims, n, rank) } };
 
-    qfi_result(l, rank && attrs.mask.dims ? qfi_emit1(l, QF_OP_flip, &attrs, x) : x);
+    qfi_result(l, rank && attrs.mask.dims ? qfi_append1(l, QF_OP_flip, &attrs, x) : x);
 }
 
 /* ---- shapes ---- */
@@ -216,7 +216,7 @@ void qfi_build_squeeze(qfi_lowering *l)
     for (int i = 0; i < type.rank; i++)
         if (set & 1u << i && type.dim[i] == 1)
             attrs.mask.dims |= 1u << i;
-    qfi_result(l, attrs.mask.dims ? qfi_emit1(l, QF_OP_squeeze, &attrs, x) : x);
+    qfi_result(l, attrs.mask.dims ? qfi_append1(l, QF_OP_squeeze, &attrs, x) : x);
 }
 
 void qfi_build_expand(qfi_lowering *l)
@@ -242,7 +242,7 @@ void qfi_build_slice(qfi_lowering *l)
     qf_attrs attrs;
 
     if (qfi_slice_attrs(l, qfi_type_of(l, x), &attrs))
-        qfi_result(l, qfi_emit1(l, QF_OP_slice, &attrs, x));
+        qfi_result(l, qfi_append1(l, QF_OP_slice, &attrs, x));
     else
         qfi_result(l, x);
 }
@@ -252,7 +252,7 @@ void qfi_build_select(qfi_lowering *l)
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const qf_attrs attrs = qfi_select_attrs(l, qfi_type_of(l, x));
 
-    qfi_result(l, qfi_emit1(l, QF_OP_select, &attrs, x));
+    qfi_result(l, qfi_append1(l, QF_OP_select, &attrs, x));
 }
 
 void qfi_build_narrow(qfi_lowering *l)
@@ -326,7 +326,7 @@ void qfi_build_unbind(qfi_lowering *l)
     if (!type.rank)
         qfi_refuse(l, QF_REASON_undefined, "a tensor of rank 0");
     for (; attrs.slice.start < type.dim[attrs.slice.dim] && qfi_lowering_ok(l); attrs.slice.start++)
-        qfi_give(l, (uint32_t)attrs.slice.start, qfi_emit1(l, QF_OP_select, &attrs, x));
+        qfi_give(l, (uint32_t)attrs.slice.start, qfi_append1(l, QF_OP_select, &attrs, x));
 }
 
 void qfi_build_diagonal(qfi_lowering *l)
@@ -337,5 +337,5 @@ void qfi_build_diagonal(qfi_lowering *l)
                                            .dim1 = qfi_dim(l, qfi_arg_int(l, "dim2"), rank),
                                            .offset = qfi_arg_int(l, "offset") } };
 
-    qfi_result(l, qfi_emit1(l, QF_OP_diagonal, &attrs, x));
+    qfi_result(l, qfi_append1(l, QF_OP_diagonal, &attrs, x));
 }
