@@ -97,6 +97,8 @@ static qf_status carry_view(qfi_fold *fold, qfi_ref ref, quantised *q, bool *car
     return QF_OK;
 }
 
+/* ---------------------------------------- one dequantize */
+
 /* The views between two contents, nearest to `from` first; at most QF_MAX_RANK calls make one
  * foreign view. */
 static bool views_between(const qfi_prog *prog, qfi_ref from, qfi_ref to, qfi_ref *path, int *n)
@@ -114,7 +116,14 @@ static bool views_between(const qfi_prog *prog, qfi_ref from, qfi_ref to, qfi_re
     return true;
 }
 
-/* ---------------------------------------- one dequantize */
+static bool is_view_of(const carrier *c, qfi_id n, qfi_id value)
+{
+    const qfi_ref ref = c->fold->ref[c->fold->graph->node[n].first_out];
+    qfi_ref path[QF_MAX_RANK];
+    int length;
+    return ref != QFI_NONE &&
+           views_between(&c->fold->prog, c->fold->ref[value], ref, path, &length);
+}
 
 static bool is_widening(const carrier *c, qfi_id n)
 {
@@ -159,7 +168,7 @@ static bool read_quantised(const carrier *c, qfi_id n, quantised *q)
         return false; /* the axis cannot be told from other dims of size 1 */
     for (int8_t i = 0; i < def->type.rank; i++) {
         const int64_t block = def->attrs->quant.block[i], dim = def->type.dim[i];
-        if (block != dim && block != 1)
+        if (block != dim && (block != 1 || !channels))
             return false;
         if (channels && q->axis < 0 && block == 1 && dim == n_channel)
             q->axis = i;
@@ -264,8 +273,12 @@ static qf_status carry_one(const carrier *c, qfi_id n, qf_diag *diag)
     const qf_graph *g = c->fold->graph;
     const qfi_node *node = &g->node[n];
     quantised before;
-    if (!read_quantised(c, n, &before))
+    if (!read_quantised(c, n, &before)) {
+        const qfi_id view = node->n_out == 1 ? next_view(c, node->first_out) : QFI_NONE;
+        if (view != QFI_NONE && is_view_of(c, view, node->first_out))
+            c->fold->node[view].reason = QF_REASON_quant_layout;
         return QF_OK;
+    }
     quantised q = before;
     qfi_id result, stop;
     QF_TRY(follow(c, n, &q, &result, &stop, diag));
