@@ -171,7 +171,7 @@ static qf_status lower_identity(const call *c, const qfi_id *operand, qfi_env *e
 static qf_status lower_permute(const call *c, const qfi_id *operand, qfi_env *env, qf_diag *diag)
 {
     qf_attrs at = { 0 };
-    for (uint32_t i = 0; i < c->n_arg; i++)
+    for (uint32_t i = 0; i < c->n_arg && i < QF_MAX_RANK; i++)
         at.dims.dim[i] = (int8_t)c->arg[i];
     return one(operand, env, QF_OP_permute, &at, diag);
 }
