@@ -1,4 +1,5 @@
-/* Building toy models. Arrays have fixed capacity; a builder that overruns it is a mistake in a test and aborts. */
+/* Building toy models. Arrays have fixed capacity; a builder that overruns it is a mistake in a
+ * test and aborts. */
 #include "model.h"
 
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* A toy model format in memory, to test the fold without files: a builder of graphs, a table of operators with their
- * meaning, and a naive interpreter of the same operators that shares no code with the library. */
+/* A toy model format in memory, to test the fold without files: a builder of graphs, a table of
+ * operators with their meaning, and a naive interpreter of the same operators that shares no code
+ * with the library. */
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -17,8 +18,8 @@ typedef struct view {
     int64_t stride[QF_MAX_RANK], offset;
 } view;
 
-/* One operator. shape: type and layout of the result; of views, relative to operand 0. lower: as a format would.
- * run: result elements (row-major) from operand elements. */
+/* One operator. shape: type and layout of the result; of views, relative to operand 0. lower: as a
+ * format would. run: result elements (row-major) from operand elements. */
 typedef struct op {
     const char *name;
     uint8_t effect, alias;
@@ -47,13 +48,14 @@ typedef struct bytes {
 /* graph.source points back here. Capacity is fixed when the model is made. */
 typedef struct model {
     qf_graph graph;
-    call *calls; /* per node */
+    call *calls;  /* per node */
     bytes *bytes; /* per payload */
     struct model *bodies[8];
     uint32_t cap;
 } model;
 
-/* ---- building: placeholders first, then calls; a name must be a literal or live as long as the model */
+/* ---- building: placeholders first, then calls; a name must be a literal or live as long as the
+ * model */
 model *model_new(uint32_t cap);
 model *model_body(model *outer);
 void model_free(model *m);
@@ -78,13 +80,40 @@ typedef struct args {
     int64_t v[MAX_ARG];
 } args;
 #define IN(...)                                                                                    \
-    (ids) { sizeof((qfi_id[]){ __VA_ARGS__ }) / sizeof(qfi_id), { __VA_ARGS__ } }
-#define NO_IN (ids) { 0, { 0 } }
+    (ids)                                                                                          \
+    {                                                                                              \
+        sizeof((qfi_id[]){ __VA_ARGS__ }) / sizeof(qfi_id),                                        \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#define NO_IN                                                                                      \
+    (ids)                                                                                          \
+    {                                                                                              \
+        0,                                                                                         \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
 #define ARGS(...)                                                                                  \
-    (args) { sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t), { __VA_ARGS__ } }
-#define NO_ARGS (args) { 0, { 0 } }
+    (args)                                                                                         \
+    {                                                                                              \
+        sizeof((int64_t[]){ __VA_ARGS__ }) / sizeof(int64_t),                                      \
+        {                                                                                          \
+            __VA_ARGS__                                                                            \
+        }                                                                                          \
+    }
+#define NO_ARGS                                                                                    \
+    (args)                                                                                         \
+    {                                                                                              \
+        0,                                                                                         \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
 
-/* Appends a call; returns its result (its first one), or QFI_NONE for operators without. The node has the same name. */
+/* Appends a call; returns its result (its first one), or QFI_NONE for operators without. The node
+ * has the same name. */
 qfi_id add_call(model *m, const char *name, const char *op, ids in, args arg);
 /* A call that runs bodies on its operands; results as the first body's outputs. */
 qfi_id add_region(model *m, const char *name, const char *op, ids in, model *body);
@@ -103,7 +132,8 @@ bool is_dense(const view *v);
 typedef struct session session;
 session *session_new(const model *m);
 void session_free(session *s);
-/* Runs once: input[i] are the elements of input i; output[k] receives those of output k. Draws are constant here. */
+/* Runs once: input[i] are the elements of input i; output[k] receives those of output k. Draws are
+ * constant here. */
 void session_run(session *s, const double *const *input, double **output);
 
 /* ---- folding (model_fold.c) */
@@ -113,11 +143,12 @@ typedef struct folded {
     qf_fold_options options;
     qf_diag diag;
     qf_status status;
-    model *out; /* the graph after the edits, NULL if nothing changed */
+    model *out;              /* the graph after the edits, NULL if nothing changed */
     unsigned char **payload; /* bytes of new payloads */
 } folded;
 
-/* Plans, produces every payload (rejecting and planning again as a writer would), and applies the edits. */
+/* Plans, produces every payload (rejecting and planning again as a writer would), and applies the
+ * edits. */
 folded *fold_model(const model *m, const qf_fold_options *options);
 void folded_free(folded *f);
 qf_fold_options default_options(void);

@@ -1,4 +1,5 @@
-/* Folding a toy model as a writer would, and applying the edits to get the output as another toy model. */
+/* Folding a toy model as a writer would, and applying the edits to get the output as another toy
+ * model. */
 #include "model.h"
 
 #include <setjmp.h>
@@ -33,10 +34,9 @@ static qfi_id copy_payload(applier *a, uint32_t p, qf_dtype dtype)
     const bool stored = p < g->n_payload;
     if (a->payload[p] != QFI_NONE)
         return a->payload[p];
-    const uint64_t size = stored ? g->payload[p].size
-                                 : a->f->fold.edits.new_payload[p - g->n_payload].size;
-    const unsigned char *from = stored ? a->in->bytes[p].data
-                                       : a->f->payload[p - g->n_payload];
+    const uint64_t size =
+        stored ? g->payload[p].size : a->f->fold.edits.new_payload[p - g->n_payload].size;
+    const unsigned char *from = stored ? a->in->bytes[p].data : a->f->payload[p - g->n_payload];
     const int64_t n = (int64_t)(size * 8 / qf_dtype_get(dtype)->bits);
     a->payload[p] = a->out->graph.n_payload;
     const qfi_id v = add_stored(a->out, QF_VALUE_CONST, "payload", type_of(dtype, 1, &n));
@@ -76,8 +76,8 @@ static void copy_placeholders(applier *a)
             continue;
         }
         assert_false(edits->drop_payload[value->payload]);
-        a->rename[v] = add_constant(a, value->name.p, value->payload, layout,
-                                    (qf_value_kind)value->kind);
+        a->rename[v] =
+            add_constant(a, value->name.p, value->payload, layout, (qf_value_kind)value->kind);
         a->out->graph.value[a->rename[v]].mutated = value->mutated;
         a->out->graph.value[a->rename[v]].pinned = value->pinned;
     }
@@ -90,8 +90,8 @@ static void add_constants(applier *a)
         const qfi_constant *c = &edits->constant[i];
         view layout = { .type = c->type, .offset = c->offset };
         memcpy(layout.stride, c->stride, sizeof layout.stride);
-        const qfi_id v = add_constant(a, a->in->graph.value[c->like].name.p, c->payload, layout,
-                                      QF_VALUE_CONST);
+        const qfi_id v =
+            add_constant(a, a->in->graph.value[c->like].name.p, c->payload, layout, QF_VALUE_CONST);
         a->operand[i] = v;
         if (c->value == QFI_NONE)
             continue;
@@ -125,8 +125,8 @@ static void copy_node(applier *a, qfi_id n)
         if (v == QFI_NONE || !edits->is_literal[v])
             continue;
         made.is_literal[k] = true;
-        made.literal[k] = edits->literal[v].is_int ? (double)edits->literal[v].i
-                                                   : edits->literal[v].f;
+        made.literal[k] =
+            edits->literal[v].is_int ? (double)edits->literal[v].i : edits->literal[v].f;
         in.v[k] = QFI_NONE;
     }
     for (uint32_t k = 0; k < in.n; k++)
@@ -264,8 +264,8 @@ static runner runner_new(const model *m)
         if (m->graph.value[v].kind == QF_VALUE_INPUT)
             r.input[n++] = calloc(count_of(&m->graph.value[v].type) + 1, sizeof(double));
     for (uint32_t k = 0; k < m->graph.n_output; k++)
-        r.output[k] = calloc(count_of(&m->graph.value[m->graph.output[k]].type) + 1,
-                             sizeof(double));
+        r.output[k] =
+            calloc(count_of(&m->graph.value[m->graph.output[k]].type) + 1, sizeof(double));
     return r;
 }
 

@@ -1,5 +1,5 @@
-/* Operators of the toy format: shapes, lowering, and what they compute, element by element in double. Names follow torch:
- * a trailing '_' before the overload works in place. */
+/* Operators of the toy format: shapes, lowering, and what they compute, element by element in
+ * double. Names follow torch: a trailing '_' before the overload works in place. */
 #include "model.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
-/* The interpreter: memory as arrays of double, values as strided views of them, one node after the other. Calls that work
- * in place write through their view; stored values live on from run to run. */
+/* The interpreter: memory as arrays of double, values as strided views of them, one node after the
+ * other. Calls that work in place write through their view; stored values live on from run to run.
+ */
 #include "model.h"
 
 #include <stdlib.h>
@@ -157,8 +158,8 @@ static void run_body(frame *outer, const qfi_node *node)
     frame f = { .m = body };
     f.at = qfi_pool_alloc(&outer->pool, body->graph.n_value, sizeof *f.at);
     for (uint32_t i = 0; i < body->graph.n_input; i++)
-        f.at[i] = outer->at[outer->m->graph.operand[node->first_in + node->n_in -
-                                                    body->graph.n_input + i]];
+        f.at[i] = outer->at[outer->m->graph
+                                .operand[node->first_in + node->n_in - body->graph.n_input + i]];
     f.pool = outer->pool;
     run_nodes(&f);
     outer->pool = f.pool;

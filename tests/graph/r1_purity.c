@@ -1,5 +1,5 @@
-/* R1: deny by default. What draws, allocates, writes state or is unknown stays; what only the constant region owns folds,
- * in program order, in-place calls included. */
+/* R1: deny by default. What draws, allocates, writes state or is unknown stays; what only the
+ * constant region owns folds, in program order, in-place calls included. */
 #include "suite.h"
 
 static void test_random_stays(void **state)
@@ -115,7 +115,8 @@ static void test_owned_mask(void **state)
     model_free(m);
 }
 
-/* One write that depends on an input, and the whole mask stays: nobody may write into a stored constant. */
+/* One write that depends on an input, and the whole mask stays: nobody may write into a stored
+ * constant. */
 static void test_owned_until_written(void **state)
 {
     (void)state;
@@ -193,7 +194,8 @@ static void test_in_place_unknown(void **state)
     }
 }
 
-/* Regions run exactly once: read as part of the program, or kept whole. A body that writes a capture is a write. */
+/* Regions run exactly once: read as part of the program, or kept whole. A body that writes a
+ * capture is a write. */
 static void test_regions(void **state)
 {
     (void)state;
@@ -249,11 +251,11 @@ static void test_asserts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_stays),        cmocka_unit_test(test_unknown_stays),
-        cmocka_unit_test(test_written_buffer),      cmocka_unit_test(test_counter),
-        cmocka_unit_test(test_owned_mask),          cmocka_unit_test(test_owned_until_written),
-        cmocka_unit_test(test_two_versions),        cmocka_unit_test(test_watched),
-        cmocka_unit_test(test_in_place_unknown),    cmocka_unit_test(test_regions),
+        cmocka_unit_test(test_random_stays),     cmocka_unit_test(test_unknown_stays),
+        cmocka_unit_test(test_written_buffer),   cmocka_unit_test(test_counter),
+        cmocka_unit_test(test_owned_mask),       cmocka_unit_test(test_owned_until_written),
+        cmocka_unit_test(test_two_versions),     cmocka_unit_test(test_watched),
+        cmocka_unit_test(test_in_place_unknown), cmocka_unit_test(test_regions),
         cmocka_unit_test(test_asserts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
