@@ -68,7 +68,7 @@ const char *qfi_parse_size(void *field, const char *text)
 /* A percentage: digits with at most one point between them. The locale is C throughout. */
 static const char *parse_percent(qfi_growth *growth, const char *text, size_t n)
 {
-    if (strspn(text, "0123456789.") != n || n > 12)
+    if (!n || n > 12 || strspn(text, "0123456789.") != n)
         return "is not a percentage";
     char *end;
     growth->percent = strtod(text, &end);
