@@ -126,7 +126,8 @@ static bool read_options(const qfi_command *command, int argc, char **argv, qfi_
             return refuse(command, &spelling, said, argv);
         const char *wrong = row->parse((char *)out + row->field, optarg);
         if (wrong)
-            return qfi_usage(command->name, "--%s %s: %s", row->name, optarg, wrong);
+            return qfi_usage(command->name, "--%s%s%s: %s", row->name, *optarg ? " " : "", optarg,
+                             wrong);
     }
 }
 

@@ -49,7 +49,7 @@ void qfi_args_free(qfi_args *args);
 void qfi_args_help(const qfi_command *command);
 void qfi_program_help(void);
 
-/* Size of the text's closest neighbour in `name`, for "did you mean": NULL if none is near. */
+/* The name closest to the text, for "did you mean"; NULL if none is near. */
 const char *qfi_closest(const char *text, const char *const *name, size_t n);
 
 #define QF_COMMAND(command, synopsis, operands, summary, more)                                     \
