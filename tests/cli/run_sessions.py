@@ -23,6 +23,7 @@ FIXTURES = HERE.parent / "fixtures"
 MASKS = [
     (r"took +\d+\.\d+ s, \S+ \w+/s with \d+ threads?; peak memory \S+ \w+", "took       TIME, RATE with N threads; peak memory SIZE"),
     (r'"caps": "\w+"', '"caps": "CAPS"'),
+    (r"^( +\S+ \w+ +\S+ \w+) +\S+ \w+( +\d+  )", r"\1       MEMORY\2"),
     (r'"seconds": .*', '"seconds": ...}'),
 ]
 
@@ -33,7 +34,7 @@ def play(command: str, folder: Path, program: Path) -> list[str]:
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     text = done.stdout
     for pattern, mask in MASKS:
-        text = re.sub(pattern, mask, text)
+        text = re.sub(pattern, mask, text, flags=re.MULTILINE)
     return text.splitlines() + ([f"[{done.returncode}]"] if done.returncode else [])
 
 
