@@ -102,31 +102,33 @@ static inline double qfk_float64(uint64_t u) { double f; memcpy(&f, &u, sizeof f
         }                                                                                   \
     }
 
+/* One element of a kernel of three inputs: `a` of key A, `b` and `c` of key B from these places. */
+#define QFK_SET3(A, B, X, expr, at_a, at_b, at_c) \
+    {                                             \
+        const qfk_##A a = at_a;                   \
+        const qfk_##B b = at_b, c = at_c;         \
+        x[j] = (qfk_##X)(expr);                   \
+    }
+
 /* Defines the kernel `name` of three inputs: x[i][j] = expr of `a` (key A), `b` and `c` (key B),
  * written as key X. Only the case of three full rows vectorises. */
-#define QFK_MAP3(name, A, B, X, expr)                                                     \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)      \
-    {                                                                                     \
-        const size_t sa = in[0].col != 0, sb = in[1].col != 0, sc = in[2].col != 0;       \
-        (void)p;                                                                          \
-        for (size_t i = 0; n && i < m; i++) {                                             \
-            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                              \
-            const qfk_##B##_mem *pb = qfk_in_row(&in[1], i), *pc = qfk_in_row(&in[2], i); \
-            const qfk_##A a0 = *pa;                                                       \
-            const qfk_##B b0 = *pb, c0 = *pc;                                             \
-            qfk_##X##_mem *x = qfk_out_row(&out, i);                                      \
-            if (sa && sb && sc)                                                           \
-                QFK_EACH(n) {                                                             \
-                    const qfk_##A a = pa[j]; const qfk_##B b = pb[j], c = pc[j];          \
-                    x[j] = (qfk_##X)(expr);                                               \
-                }                                                                         \
-            else                                                                          \
-                for (size_t j = 0; j < n; j++) {                                          \
-                    const qfk_##A a = sa ? pa[j] : a0;                                    \
-                    const qfk_##B b = sb ? pb[j] : b0, c = sc ? pc[j] : c0;               \
-                    x[j] = (qfk_##X)(expr);                                               \
-                }                                                                         \
-        }                                                                                 \
+#define QFK_MAP3(name, A, B, X, expr)                                                          \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)           \
+    {                                                                                          \
+        const size_t sa = in[0].col != 0, sb = in[1].col != 0, sc = in[2].col != 0;            \
+        (void)p;                                                                               \
+        for (size_t i = 0; n && i < m; i++) {                                                  \
+            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                                   \
+            const qfk_##B##_mem *pb = qfk_in_row(&in[1], i), *pc = qfk_in_row(&in[2], i);      \
+            const qfk_##A a0 = *pa;                                                            \
+            const qfk_##B b0 = *pb, c0 = *pc;                                                  \
+            qfk_##X##_mem *x = qfk_out_row(&out, i);                                           \
+            if (sa && sb && sc)                                                                \
+                QFK_EACH(n) QFK_SET3(A, B, X, expr, pa[j], pb[j], pc[j])                       \
+            else                                                                               \
+                for (size_t j = 0; j < n; j++)                                                 \
+                    QFK_SET3(A, B, X, expr, sa ? pa[j] : a0, sb ? pb[j] : b0, sc ? pc[j] : c0) \
+        }                                                                                      \
     }
 
 #endif

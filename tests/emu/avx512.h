@@ -1,7 +1,7 @@
-/* A plain C meaning for every AVX-512 intrinsic that kernels/ uses, so that the *_avx512.c sources can
- * be compiled for, and checked on, any x86-64 machine. It is included before anything else and takes
- * the place of <immintrin.h>. A kernel that uses an intrinsic which is not here does not build: add
- * it, in the words of Intel's manual, lane by lane. */
+/* A plain C meaning for every AVX-512 intrinsic that kernels/ uses, so that the *_avx512.c sources
+ * can be compiled for, and checked on, any x86-64 machine. It is included before anything else and
+ * takes the place of <immintrin.h>. A kernel that uses an intrinsic which is not here does not
+ * build: add it, in the words of Intel's manual, lane by lane. */
 #ifndef QF_EMU_AVX512_H
 #define QF_EMU_AVX512_H
 

@@ -5,10 +5,22 @@
 
 __extension__ typedef __int128 wide;
 
-static double f(const ref_el *e, unsigned k) { return check_to_f64(e->key, e->in[k]); }
-static int64_t i(const ref_el *e, unsigned k) { return check_to_i64(e->key, e->in[k]); }
-static uint64_t float_bits(const ref_el *e, double v) { return check_from_f64(e->key, v); }
-static unsigned width(const ref_el *e) { return 8 * (unsigned)check_key_size(e->key); }
+static double f(const ref_el *e, unsigned k)
+{
+    return check_to_f64(e->key, e->in[k]);
+}
+static int64_t i(const ref_el *e, unsigned k)
+{
+    return check_to_i64(e->key, e->in[k]);
+}
+static uint64_t float_bits(const ref_el *e, double v)
+{
+    return check_from_f64(e->key, v);
+}
+static unsigned width(const ref_el *e)
+{
+    return 8 * (unsigned)check_key_size(e->key);
+}
 
 static uint64_t add(const ref_el *e)
 {
@@ -25,7 +37,10 @@ static uint64_t mul(const ref_el *e)
     return check_key_is_float(e->key) ? float_bits(e, f(e, 0) * f(e, 1)) : e->in[0] * e->in[1];
 }
 
-static uint64_t div_(const ref_el *e) { return float_bits(e, f(e, 0) / f(e, 1)); }
+static uint64_t div_(const ref_el *e)
+{
+    return float_bits(e, f(e, 0) / f(e, 1));
+}
 
 /* An integer of the key as a wide one, so that nothing below can overflow. */
 static wide value(const ref_el *e, unsigned k)
@@ -129,9 +144,18 @@ static uint64_t maximum(const ref_el *e)
     return f(e, 1) > f(e, 0) ? e->in[1] : e->in[0];
 }
 
-static uint64_t bit_and(const ref_el *e) { return e->in[0] & e->in[1]; }
-static uint64_t bit_or(const ref_el *e) { return e->in[0] | e->in[1]; }
-static uint64_t bit_xor(const ref_el *e) { return e->in[0] ^ e->in[1]; }
+static uint64_t bit_and(const ref_el *e)
+{
+    return e->in[0] & e->in[1];
+}
+static uint64_t bit_or(const ref_el *e)
+{
+    return e->in[0] | e->in[1];
+}
+static uint64_t bit_xor(const ref_el *e)
+{
+    return e->in[0] ^ e->in[1];
+}
 
 /* Shifts one place at a time. */
 static uint64_t shl(const ref_el *e)
@@ -152,10 +176,12 @@ static uint64_t shr(const ref_el *e)
     return (uint64_t)x;
 }
 
-/* f32: the product is exact in double; the sum is rounded to odd there, and so correctly afterwards. */
+/* f32: the product is exact in double; the sum is rounded to odd there, and so correctly
+ * afterwards. */
 static uint64_t fma_(const ref_el *e)
 {
-    const double c = f(e, 2), p = f(e, 0) * f(e, 1), s = p + c, t = s - p, error = (p - (s - t)) + (c - t);
+    const double c = f(e, 2), p = f(e, 0) * f(e, 1), s = p + c, t = s - p,
+                 error = (p - (s - t)) + (c - t);
     double odd = s;
 
     if (e->key == QF_DT_f64)

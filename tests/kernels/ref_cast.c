@@ -1,4 +1,4 @@
-/* What the operators of the cast family mean: numbers through double and int64, NaNs by their bits. */
+/* What the operators of the cast family mean: numbers through double and int64, NaNs by bits. */
 #include "ref.h"
 
 #include <math.h>
@@ -6,20 +6,24 @@
 static unsigned mantissa_bits(unsigned key)
 {
     static const unsigned bits[QF_DT_COUNT] = {
-        [QF_DT_f64] = 52, [QF_DT_f32] = 23, [QF_DT_f16] = 10, [QF_DT_bf16] = 7, [QF_DT_f8e4m3] = 3, [QF_DT_f8e5m2] = 2,
+        [QF_DT_f64] = 52, [QF_DT_f32] = 23,   [QF_DT_f16] = 10,
+        [QF_DT_bf16] = 7, [QF_DT_f8e4m3] = 3, [QF_DT_f8e5m2] = 2,
     };
     return bits[key];
 }
 
-/* A NaN keeps its sign and the top of its payload and becomes quiet, as processors do it. bf16 and the
- * 8-bit floats have one NaN (bf16 without a sign); widening bf16 only appends zeros. */
+/* A NaN keeps its sign and the top of its payload and becomes quiet, as processors do it. bf16 and
+ * the 8-bit floats have one NaN (bf16 without a sign); widening bf16 only appends zeros. */
 static uint64_t cast_nan(const ref_el *e)
 {
-    const unsigned from = e->in_key[0], to = e->x_key, have = mantissa_bits(from), want = mantissa_bits(to);
+    const unsigned from = e->in_key[0], to = e->x_key, have = mantissa_bits(from),
+                   want = mantissa_bits(to);
     const uint64_t sign = e->in[0] >> (8 * check_key_size(from) - 1) & 1;
     const uint64_t payload = e->in[0] & ((1ull << have) - 1);
     const uint64_t moved = want > have ? payload << (want - have) : payload >> (have - want);
-    const uint64_t infinity = to == QF_DT_f64 ? 0x7ff0000000000000 : to == QF_DT_f32 ? 0x7f800000 : 0x7c00;
+    const uint64_t infinity = to == QF_DT_f64   ? 0x7ff0000000000000
+                              : to == QF_DT_f32 ? 0x7f800000
+                                                : 0x7c00;
 
     if (to == QF_DT_bf16)
         return 0x7fc0;
@@ -51,7 +55,8 @@ static uint64_t cast_integer(const ref_el *e)
     return check_from_f64(e->x_key, negative ? -v : v);
 }
 
-/* Truncation as x86 does it, which gives the least i32 (i64) if the value does not fit; then it wraps. */
+/* Truncation as x86 does it, which gives the least i32 (i64) if the value does not fit; then it
+ * wraps. */
 static uint64_t truncate(const ref_el *e)
 {
     const double v = trunc(check_to_f64(e->in_key[0], e->in[0]));
@@ -67,7 +72,8 @@ static uint64_t truncate(const ref_el *e)
 
 static uint64_t cast(const ref_el *e)
 {
-    const bool from_float = check_key_is_float(e->in_key[0]), to_float = check_key_is_float(e->x_key);
+    const bool from_float = check_key_is_float(e->in_key[0]),
+               to_float = check_key_is_float(e->x_key);
 
     if (e->x_key == QF_DT_b8)
         return from_float ? !(check_to_f64(e->in_key[0], e->in[0]) == 0) : e->in[0] != 0;

@@ -1,7 +1,10 @@
 /* What the operators of the fill family mean. */
 #include "ref.h"
 
-static uint64_t fill(const ref_el *e) { return (uint64_t)e->p->i[0]; }
+static uint64_t fill(const ref_el *e)
+{
+    return (uint64_t)e->p->i[0];
+}
 
 static uint64_t iota(const ref_el *e)
 {

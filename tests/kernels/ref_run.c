@@ -52,7 +52,7 @@ static void tile_extent(const ref_tile *t, ptrdiff_t *lo, ptrdiff_t *hi)
         *hi += (ptrdiff_t)check_key_size(t->key);
 }
 
-/* A pitch for rows of `width` bytes: dense, padded by whole elements or by odd bytes, or upwards. */
+/* A pitch for rows of `width` bytes: dense, padded by elements or odd bytes, or upwards. */
 static ptrdiff_t pick_pitch(check_rng *rng, size_t width, size_t size)
 {
     const size_t pads[] = { 0, 0, size, 3 * size, 64, 1, 7, 33 };
@@ -96,8 +96,10 @@ static void place(check_rng *rng, operand *o, ref_tile *t)
 
 static void fill_random(check_rng *rng, operand *o)
 {
-    for (size_t i = o->lo; i < o->hi; i++)
-        o->real.p[i] = (unsigned char)(check_random(rng) >> 56);
+    for (size_t i = o->lo; i < o->hi; i += 8) {
+        const uint64_t bits = check_random(rng);
+        memcpy(o->real.p + i, &bits, o->hi - i < 8 ? o->hi - i : 8);
+    }
 }
 
 static void fill_values(check_rng *rng, const ref_tile *t)
@@ -253,7 +255,7 @@ static bool tolerated(const bench *b, uint64_t got, uint64_t want)
     return ulps && check_ulps(key, got, want) <= ulps;
 }
 
-/* Compares the output elements; takes over tolerated ones, so that the bytes can be compared then. */
+/* Compares the output elements; takes over tolerated ones, so that bytes can be compared then. */
 static bool elements_agree(const bench *b, const ref_case *s, char *why, size_t why_size)
 {
     for (size_t i = 0; i < s->x.m; i++)
@@ -300,7 +302,9 @@ static bool run_case(bench *b, size_t m, size_t n, char *why, size_t why_size)
     ref_case *c = &b->c;
     char what[160] = "";
 
-    *c = (ref_case){ .row = b->row, .m = m, .n = n, .n_in = qfk_ops(&(size_t){ 0 })[b->row->op_id].n_in };
+    *c = (ref_case){
+        .row = b->row, .m = m, .n = n, .n_in = qfk_ops(&(size_t){ 0 })[b->row->op_id].n_in
+    };
     for (unsigned k = 0; k < c->n_in; k++)
         c->in[k] = (ref_tile){ .m = m, .n = n, .key = b->op->in[k] ? b->op->in[k] : b->row->key };
     c->x = (ref_tile){ .m = m, .n = n, .key = b->op->x ? b->op->x : b->row->key };
@@ -328,8 +332,10 @@ static bool run_case(bench *b, size_t m, size_t n, char *why, size_t why_size)
         return true;
     int used = snprintf(why, why_size, "%zu x %zu, x.row %td", c->m, c->n, c->x.row);
     for (unsigned k = 0; k < c->n_in; k++)
-        used += snprintf(why + used, why_size - (size_t)used, ", in[%u] row %td col %td", k, c->in[k].row, c->in[k].col);
-    snprintf(why + used, why_size - (size_t)used, "%s: %s", b->out != &b->o[OUT] ? ", in place" : "", what);
+        used += snprintf(why + used, why_size - (size_t)used, ", in[%u] row %td col %td", k,
+                         c->in[k].row, c->in[k].col);
+    snprintf(why + used, why_size - (size_t)used, "%s: %s",
+             b->out != &b->o[OUT] ? ", in place" : "", what);
     return false;
 }
 
@@ -339,8 +345,9 @@ enum { SIZES = 16 };
 static void list_sizes(unsigned key, size_t *sizes)
 {
     const size_t bytes = check_key_size(key), v = 64 / (bytes ? bytes : 1);
-    const size_t list[SIZES] = { 0, 1, 2, 3, v / 2 - 1, v / 2, v / 2 + 1, v - 1,
-                                 v, v + 1, 2 * v - 1, 2 * v + 1, 63, 64, 65, 257 };
+    const size_t half = v / 2, twice = 2 * v;
+    const size_t list[SIZES] = { 0, 1,     2,         3,         half - 1, half, half + 1, v - 1,
+                                 v, v + 1, twice - 1, twice + 1, 63,       64,   65,       257 };
 
     memcpy(sizes, list, sizeof list);
 }

@@ -3,7 +3,10 @@
 
 __extension__ typedef __int128 wide;
 
-static uint64_t where(const ref_el *e) { return e->in[0] ? e->in[1] : e->in[2]; }
+static uint64_t where(const ref_el *e)
+{
+    return e->in[0] ? e->in[1] : e->in[2];
+}
 
 /* i[0] + i * i[1] + j * i[2], saturated. */
 static int64_t position(const ref_el *e)
@@ -13,8 +16,14 @@ static int64_t position(const ref_el *e)
     return v > INT64_MAX ? INT64_MAX : v < INT64_MIN ? INT64_MIN : (int64_t)v;
 }
 
-static uint64_t keep_ge(const ref_el *e) { return position(e) >= e->p->i[3] ? e->in[0] : 0; }
-static uint64_t keep_le(const ref_el *e) { return position(e) <= e->p->i[3] ? e->in[0] : 0; }
+static uint64_t keep_ge(const ref_el *e)
+{
+    return position(e) >= e->p->i[3] ? e->in[0] : 0;
+}
+static uint64_t keep_le(const ref_el *e)
+{
+    return position(e) <= e->p->i[3] ? e->in[0] : 0;
+}
 
 /* Diagonals, slopes of any sign, and now and then the ends of the integers. */
 static void diagonal(ref_case *c, check_rng *rng)

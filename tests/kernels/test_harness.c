@@ -5,17 +5,17 @@
 #include <string.h>
 
 /* A copy of x32 that is right, but for what `flaw` adds after row i. */
-#define BROKEN(name, flaw)                                                                  \
-    static void name(size_t m, size_t n, const qfk_in *in, qfk_out x, const qfk_param *p)   \
-    {                                                                                       \
-        (void)p;                                                                            \
-        for (size_t i = 0; i < m; i++) {                                                    \
-            const char *from = (const char *)in->p + (ptrdiff_t)i * in->row;                \
-            char *to = (char *)x.p + (ptrdiff_t)i * x.row;                                  \
-            for (size_t j = 0; j < n; j++)                                                  \
-                memmove(to + 4 * j, from + (ptrdiff_t)j * in->col, 4);                      \
-            flaw;                                                                           \
-        }                                                                                   \
+#define BROKEN(name, flaw)                                                                         \
+    static void name(size_t m, size_t n, const qfk_in *in, qfk_out x, const qfk_param *p)          \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            const char *from = (const char *)in->p + (ptrdiff_t)i * in->row;                       \
+            char *to = (char *)x.p + (ptrdiff_t)i * x.row;                                         \
+            for (size_t j = 0; j < n; j++)                                                         \
+                memmove(to + 4 * j, from + (ptrdiff_t)j * in->col, 4);                             \
+            flaw;                                                                                  \
+        }                                                                                          \
     }
 
 static volatile char sink;
@@ -36,13 +36,21 @@ static void changes_input(size_t m, size_t n, const qfk_in *in, qfk_out x, const
         memset((void *)(uintptr_t)in->p, 0, 1);
 }
 
-static uint64_t same(const ref_el *e) { return e->in[0]; }
+static uint64_t same(const ref_el *e)
+{
+    return e->in[0];
+}
 
-static uint64_t other(const ref_el *e) { return e->in[0] + (e->i == 3); }
+static uint64_t other(const ref_el *e)
+{
+    return e->in[0] + (e->i == 3);
+}
 
 static bool expect(const char *name, qfk_tile *fn, const ref_op *op, bool green)
 {
-    const qfk_row scalar = { .name = "copy_x32_scalar", .op = "copy", .key = QFK_KEY_x32, .fn = right };
+    const qfk_row scalar = {
+        .name = "copy_x32_scalar", .op = "copy", .key = QFK_KEY_x32, .fn = right
+    };
     const qfk_row row = { .name = name, .op = "copy", .key = QFK_KEY_x32, .fn = fn };
     char why[512] = "";
     const bool by_reference = ref_run(&row, &row, op, 1, why, sizeof why);
@@ -55,14 +63,16 @@ static bool expect(const char *name, qfk_tile *fn, const ref_op *op, bool green)
 
 int main(void)
 {
-    const ref_op copy = { .op = "copy", .element = same }, wrong = { .op = "copy", .element = other };
+    const ref_op copy = { .op = "copy", .element = same },
+                 wrong = { .op = "copy", .element = other };
     static const struct {
         const char *name;
         qfk_tile *fn;
     } broken[] = {
-        { "over_read", over_read }, { "under_read", under_read }, { "over_write", over_write },
-        { "under_write", under_write }, { "last_bit", last_bit }, { "skips", skips },
-        { "crashes", crashes }, { "changes_input", changes_input },
+        { "over_read", over_read },   { "under_read", under_read },
+        { "over_write", over_write }, { "under_write", under_write },
+        { "last_bit", last_bit },     { "skips", skips },
+        { "crashes", crashes },       { "changes_input", changes_input },
     };
     size_t passed = 0, n = sizeof broken / sizeof *broken;
 

@@ -1,5 +1,5 @@
-/* Runs every kernel row that this CPU can run: scalar rows against the references of ref_<family>.c,
- * other rows against the scalar row, bit for bit.
+/* Runs every kernel row that this CPU can run: scalar rows against the references of
+ * ref_<family>.c, other rows against the scalar row, bit for bit.
  *
  *     test_kernels [-s SEED] [GLOB]      GLOB over row names, such as 'add_*'
  *
@@ -13,8 +13,10 @@
 #include <unistd.h>
 
 /* A family without references yet has no symbol here. */
-#define REF_FAMILIES(F) \
-    F(copy) F(binary) F(unary) F(compare) F(select) F(cast) F(quant) F(fill) F(guard) F(reduce) F(gather) F(gemm)
+#define REF_FAMILIES(F)                                                                            \
+    F(copy)                                                                                        \
+    F(binary) F(unary) F(compare) F(select) F(cast) F(quant) F(fill) F(guard) F(reduce) F(gather)  \
+        F(gemm)
 #define WEAK(family) extern const ref_op ref_##family[] __attribute__((weak));
 REF_FAMILIES(WEAK)
 
