@@ -1,12 +1,12 @@
 /* The kernel contract for kernel authors: row macros, prototypes, operator numbers.
  *
- * A kernel exists because a row in kernels/<family>/<family>.def says so. The rows are re-included to make prototypes (here),
- * the table (rows.c), the tests (tests/kernels) and the benchmarks (bench). What a kernel may do is stated at qfk_tile in
- * <qfold/kernels.h>.
+ * A kernel exists because a row in kernels/<family>/<family>.def says so. The rows are re-included
+ * to make prototypes (here), the table (rows.c), the tests (tests/kernels) and the benchmarks (bench).
+ * What a kernel may do is stated at qfk_tile in <qfold/kernels.h>.
  *
- *   QFK_OP(family, op, n_in, text)         an operator of a family: how many input tiles, what it computes
- *   QF_ROW(family, op, key, isa, exact)    the kernel qfk_<op>_<key>_<isa>; later rows of one (op, key) win
- *   QF_GEMM(op, key, isa, mr, nr, exact)   the packed step qfk_<op>_<key>_<isa> with its block sizes */
+ *   QFK_OP(family, op, n_in, text)        an operator: how many inputs, what it computes
+ *   QF_ROW(family, op, key, isa, exact)   the kernel qfk_<op>_<key>_<isa>; later rows win
+ *   QF_GEMM(op, key, isa, mr, nr, exact)  the packed step of that name with its block sizes */
 #ifndef QFK_ROWS_H
 #define QFK_ROWS_H
 
