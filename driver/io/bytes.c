@@ -13,7 +13,10 @@ const uint8_t *qfi_take(qfi_bytes *b, size_t n)
     return p;
 }
 
-void qfi_skip(qfi_bytes *b, size_t n) { (void)qfi_take(b, n); }
+void qfi_skip(qfi_bytes *b, size_t n)
+{
+    (void)qfi_take(b, n);
+}
 
 static uint64_t little_endian(qfi_bytes *b, size_t n)
 {
@@ -24,13 +27,25 @@ static uint64_t little_endian(qfi_bytes *b, size_t n)
     return v;
 }
 
-uint8_t qfi_u8(qfi_bytes *b) { return (uint8_t)little_endian(b, 1); }
+uint8_t qfi_u8(qfi_bytes *b)
+{
+    return (uint8_t)little_endian(b, 1);
+}
 
-uint16_t qfi_u16(qfi_bytes *b) { return (uint16_t)little_endian(b, 2); }
+uint16_t qfi_u16(qfi_bytes *b)
+{
+    return (uint16_t)little_endian(b, 2);
+}
 
-uint32_t qfi_u32(qfi_bytes *b) { return (uint32_t)little_endian(b, 4); }
+uint32_t qfi_u32(qfi_bytes *b)
+{
+    return (uint32_t)little_endian(b, 4);
+}
 
-uint64_t qfi_u64(qfi_bytes *b) { return little_endian(b, 8); }
+uint64_t qfi_u64(qfi_bytes *b)
+{
+    return little_endian(b, 8);
+}
 
 static uint8_t *put(uint8_t *p, uint64_t v, size_t n)
 {
@@ -39,8 +54,17 @@ static uint8_t *put(uint8_t *p, uint64_t v, size_t n)
     return p + n;
 }
 
-uint8_t *qfi_put16(uint8_t *p, uint16_t v) { return put(p, v, 2); }
+uint8_t *qfi_put16(uint8_t *p, uint16_t v)
+{
+    return put(p, v, 2);
+}
 
-uint8_t *qfi_put32(uint8_t *p, uint32_t v) { return put(p, v, 4); }
+uint8_t *qfi_put32(uint8_t *p, uint32_t v)
+{
+    return put(p, v, 4);
+}
 
-uint8_t *qfi_put64(uint8_t *p, uint64_t v) { return put(p, v, 8); }
+uint8_t *qfi_put64(uint8_t *p, uint64_t v)
+{
+    return put(p, v, 8);
+}

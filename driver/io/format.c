@@ -71,4 +71,7 @@ const qfi_format *qfi_format_find(qfi_file *file, qf_diag *diag)
     return NULL;
 }
 
-qfi_file *qfi_graph_file(const qf_graph *graph) { return graph->file; }
+qfi_file *qfi_graph_file(const qf_graph *graph)
+{
+    return graph->file;
+}

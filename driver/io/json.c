@@ -17,8 +17,8 @@ bool qfi_json_fail(qfi_json *j, qf_status code, const char *format, ...)
     vsnprintf(reason, sizeof reason, format, arguments);
     va_end(arguments);
     if (j->status == QF_OK)
-        j->status = qf_fail_at(j->diag, code, (int64_t)j->at, "%s: byte %zu: %s", j->name, j->at,
-                               reason);
+        j->status =
+            qf_fail_at(j->diag, code, (int64_t)j->at, "%s: byte %zu: %s", j->name, j->at, reason);
     return false;
 }
 
@@ -48,13 +48,20 @@ static bool expected(qfi_json *j, const char *what)
 static qfi_json_type type_of(char c)
 {
     switch (c) {
-    case '{': return QFI_JSON_OBJECT;
-    case '[': return QFI_JSON_ARRAY;
-    case '"': return QFI_JSON_STRING;
-    case 't': return QFI_JSON_TRUE;
-    case 'f': return QFI_JSON_FALSE;
-    case 'n': return QFI_JSON_NULL;
-    default: return c == '-' || (c >= '0' && c <= '9') ? QFI_JSON_NUMBER : QFI_JSON_END;
+    case '{':
+        return QFI_JSON_OBJECT;
+    case '[':
+        return QFI_JSON_ARRAY;
+    case '"':
+        return QFI_JSON_STRING;
+    case 't':
+        return QFI_JSON_TRUE;
+    case 'f':
+        return QFI_JSON_FALSE;
+    case 'n':
+        return QFI_JSON_NULL;
+    default:
+        return c == '-' || (c >= '0' && c <= '9') ? QFI_JSON_NUMBER : QFI_JSON_END;
     }
 }
 
@@ -157,9 +164,15 @@ static bool key_at(qfi_json *j, qf_str *key)
     return true;
 }
 
-bool qfi_json_key(qfi_json *j, qf_str *key) { return entry(j, '{', '}') && key_at(j, key); }
+bool qfi_json_key(qfi_json *j, qf_str *key)
+{
+    return entry(j, '{', '}') && key_at(j, key);
+}
 
-bool qfi_json_next(qfi_json *j) { return entry(j, '[', ']'); }
+bool qfi_json_next(qfi_json *j)
+{
+    return entry(j, '[', ']');
+}
 
 bool qfi_json_string(qfi_json *j, qf_str *out)
 {
@@ -241,7 +254,10 @@ bool qfi_json_bool(qfi_json *j, bool *out)
     return literal(j, type_names[type]);
 }
 
-bool qfi_json_null(qfi_json *j) { return at_type(j, QFI_JSON_NULL) && literal(j, "null"); }
+bool qfi_json_null(qfi_json *j)
+{
+    return at_type(j, QFI_JSON_NULL) && literal(j, "null");
+}
 
 bool qfi_json_skip(qfi_json *j, qf_str *span)
 {
@@ -251,8 +267,8 @@ bool qfi_json_skip(qfi_json *j, qf_str *span)
     const size_t begin = j->at;
     size_t wrong = 0;
     const char *why = NULL;
-    const size_t n = qfi_scan_value(j->text + j->at, j->n - j->at, MAX_DEPTH - j->depth, &wrong,
-                                    &why);
+    const size_t n =
+        qfi_scan_value(j->text + j->at, j->n - j->at, MAX_DEPTH - j->depth, &wrong, &why);
     j->at += n ? n : wrong;
     if (!n)
         return qfi_json_fail(j, QF_ERR_JSON, "%s", why);

@@ -194,10 +194,15 @@ static bool scalar(walk *w, char c)
 {
     size_t at = 0, size;
     switch (c) {
-    case 't': return word(w, "true", 4);
-    case 'f': return word(w, "false", 5);
-    case 'n': return word(w, "null", 4);
-    case '"': size = qfi_scan_string(w->p + w->i, w->n - w->i, &at, &w->why); break;
+    case 't':
+        return word(w, "true", 4);
+    case 'f':
+        return word(w, "false", 5);
+    case 'n':
+        return word(w, "null", 4);
+    case '"':
+        size = qfi_scan_string(w->p + w->i, w->n - w->i, &at, &w->why);
+        break;
     default:
         if (c != '-' && (c < '0' || c > '9'))
             return wrong(w, "expected a value");

@@ -39,7 +39,10 @@ void qfi_text_add(qfi_text *t, const char *p, size_t n)
     t->p[t->n] = 0;
 }
 
-void qfi_text_str(qfi_text *t, const char *s) { qfi_text_add(t, s, strlen(s)); }
+void qfi_text_str(qfi_text *t, const char *s)
+{
+    qfi_text_add(t, s, strlen(s));
+}
 
 void qfi_text_format(qfi_text *t, const char *format, ...)
 {

@@ -16,8 +16,8 @@ qf_status qfi_layout_add(qfi_layout *layout, qfi_extent extent, qf_diag *diag)
     uint64_t size;
     if (!qf_add(layout->size, extent.size, &size))
         QF_FAIL(diag, QF_ERR_OVERFLOW, "the output has no size that fits in 64 bits");
-    qfi_extent *grown = qfi_pool_grow(&layout->pool, layout->extent, layout->n, &layout->cap,
-                                      sizeof *grown);
+    qfi_extent *grown =
+        qfi_pool_grow(&layout->pool, layout->extent, layout->n, &layout->cap, sizeof *grown);
     if (!grown)
         QF_FAIL(diag, QF_ERR_NOMEM, "out of memory for the layout of the output");
     layout->extent = grown;

@@ -353,8 +353,8 @@ const qfi_zip_member *qfi_zip_find(const qfi_zip *zip, qf_str name)
 {
     const qfi_zip_member wanted = { .name = name };
     const qfi_zip_member *key = &wanted;
-    const qfi_zip_member **found = zip->n_member ? bsearch(&key, zip->by_name, zip->n_member,
-                                                           sizeof *zip->by_name, by_name)
-                                                 : NULL;
+    const qfi_zip_member **found =
+        zip->n_member ? bsearch(&key, zip->by_name, zip->n_member, sizeof *zip->by_name, by_name)
+                      : NULL;
     return found ? *found : NULL;
 }

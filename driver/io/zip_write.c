@@ -44,9 +44,15 @@ static qf_status no_memory(qf_diag *diag)
 }
 
 /* A member without bytes has no descriptor either. */
-static bool is_empty(const entry *e) { return !e->packed && !e->size; }
+static bool is_empty(const entry *e)
+{
+    return !e->packed && !e->size;
+}
 
-static bool is_large(const entry *e) { return e->packed >= UINT32_MAX || e->size >= UINT32_MAX; }
+static bool is_large(const entry *e)
+{
+    return e->packed >= UINT32_MAX || e->size >= UINT32_MAX;
+}
 
 static uint16_t flags_of(const entry *e)
 {
@@ -187,7 +193,10 @@ static size_t wide_field(const entry *e, uint8_t *p)
     return n ? n + 4 : 0;
 }
 
-static uint32_t narrow(uint64_t v) { return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX; }
+static uint32_t narrow(uint64_t v)
+{
+    return v < UINT32_MAX ? (uint32_t)v : UINT32_MAX;
+}
 
 static qf_status put_central(qfi_zip_writer *w, const entry *e, qf_diag *diag)
 {

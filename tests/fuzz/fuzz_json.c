@@ -64,8 +64,12 @@ static void walk(qfi_json *j)
             *j = probe;
         break;
     }
-    case QFI_JSON_NULL: (void)qfi_json_null(j); break;
-    default: (void)qfi_json_bool(j, &b); break;
+    case QFI_JSON_NULL:
+        (void)qfi_json_null(j);
+        break;
+    default:
+        (void)qfi_json_bool(j, &b);
+        break;
     }
 }
 

@@ -42,10 +42,17 @@ static size_t mutate(uint8_t *data, size_t n)
                                            '[', ']', ',',  ':',  '-',  '0', '9',  '.', 'e' };
     const size_t at = pick(n);
     switch (n ? pick(6) : 4) {
-    case 0: data[at] ^= (uint8_t)(1u << pick(8)); return n;
-    case 1: data[at] = interesting[pick(sizeof interesting)]; return n;
-    case 2: memmove(data + at, data + at + 1, n - at - 1); return n - 1;
-    case 3: return at;
+    case 0:
+        data[at] ^= (uint8_t)(1u << pick(8));
+        return n;
+    case 1:
+        data[at] = interesting[pick(sizeof interesting)];
+        return n;
+    case 2:
+        memmove(data + at, data + at + 1, n - at - 1);
+        return n - 1;
+    case 3:
+        return at;
     case 4:
         memmove(data + at + 1, data + at, n - at);
         data[at] = interesting[pick(sizeof interesting)];

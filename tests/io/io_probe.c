@@ -10,7 +10,10 @@
 #include "io/zip.h"
 #include "zip_builder.h"
 
-static void strip(char *line) { line[strcspn(line, "\n")] = 0; }
+static void strip(char *line)
+{
+    line[strcspn(line, "\n")] = 0;
+}
 
 static void probe_json(char *line)
 {

@@ -53,7 +53,8 @@ int scratch_remove(void **state)
     return rmdir(folder);
 }
 
-/* In place: some file systems flush a file that was emptied first, which is slow a thousand times. */
+/* In place: some file systems flush a file that was emptied first, which is slow a thousand times.
+ */
 void file_put(const char *path, const void *bytes, size_t n)
 {
     const int fd = open(path, O_WRONLY | O_CREAT, 0666);
@@ -112,9 +113,15 @@ void pool_fail_at(size_t k)
     qfi_pool_hook(k ? counted_alloc : NULL, k ? counted_free : NULL);
 }
 
-bool pool_failed(void) { return failed; }
+bool pool_failed(void)
+{
+    return failed;
+}
 
-size_t pool_live(void) { return live; }
+size_t pool_live(void)
+{
+    return live;
+}
 
 void assert_ok(qf_status st, const qf_diag *diag)
 {

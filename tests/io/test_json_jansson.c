@@ -62,15 +62,22 @@ static json_t *build(qfi_json *j, qfi_pool *pool)
     qf_str s;
     bool b;
     switch (qfi_json_peek(j)) {
-    case QFI_JSON_OBJECT: return build_object(j, pool);
-    case QFI_JSON_ARRAY: return build_array(j, pool);
-    case QFI_JSON_NUMBER: return build_number(j);
+    case QFI_JSON_OBJECT:
+        return build_object(j, pool);
+    case QFI_JSON_ARRAY:
+        return build_array(j, pool);
+    case QFI_JSON_NUMBER:
+        return build_number(j);
     case QFI_JSON_STRING:
         assert_true(qfi_json_string(j, &s) && qfi_json_unescape(pool, s, &s));
         return json_stringn(s.p, s.n);
     case QFI_JSON_TRUE:
-    case QFI_JSON_FALSE: assert_true(qfi_json_bool(j, &b)); return json_boolean(b);
-    default: assert_true(qfi_json_null(j)); return json_null();
+    case QFI_JSON_FALSE:
+        assert_true(qfi_json_bool(j, &b));
+        return json_boolean(b);
+    default:
+        assert_true(qfi_json_null(j));
+        return json_null();
     }
 }
 
@@ -122,7 +129,10 @@ static void add(text *t, const char *s)
     }
 }
 
-static uint64_t pick(uint64_t *rng, uint64_t n) { return random_next(rng) % n; }
+static uint64_t pick(uint64_t *rng, uint64_t n)
+{
+    return random_next(rng) % n;
+}
 
 static const char *const spaces[] = { "", "", "", "", " ", "\n", "\t ", "\r\n" };
 static const char *const pieces[] = { "a",
@@ -188,13 +198,19 @@ static void mutate(text *t, uint64_t *rng)
     static const char structural[] = "{}[],:\"\\ 0-.eE\ntfn\x80u";
     const size_t at = t->n ? pick(rng, t->n) : 0;
     switch (pick(rng, 4)) {
-    case 0: t->p[at] = (char)(t->p[at] ^ (1 << pick(rng, 8))); break;
-    case 1: t->p[at] = structural[pick(rng, sizeof structural - 1)]; break;
+    case 0:
+        t->p[at] = (char)(t->p[at] ^ (1 << pick(rng, 8)));
+        break;
+    case 1:
+        t->p[at] = structural[pick(rng, sizeof structural - 1)];
+        break;
     case 2:
         memmove(t->p + at, t->p + at + 1, t->n - at - 1);
         t->n--;
         break;
-    default: t->n = at; break;
+    default:
+        t->n = at;
+        break;
     }
 }
 

@@ -41,7 +41,10 @@ static void close_opened(opened *o)
     qfi_file_close(&o->file);
 }
 
-static qf_str str(const char *s) { return (qf_str){ s, strlen(s) }; }
+static qf_str str(const char *s)
+{
+    return (qf_str){ s, strlen(s) };
+}
 
 /* Reads all members whole, then all through storages in pieces of 4 bytes; the first error. same:
  * whether all was as built. */

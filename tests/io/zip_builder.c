@@ -28,7 +28,10 @@ static void bytes(built_zip *z, const void *p, size_t n)
     z->n += n;
 }
 
-static void number(built_zip *z, uint64_t v, size_t n) { bytes(z, &v, n); }
+static void number(built_zip *z, uint64_t v, size_t n)
+{
+    bytes(z, &v, n);
+}
 
 /* Method, time, date, CRC and sizes stand alike in both headers. */
 static void common(built_zip *z, const member_spec *m)
