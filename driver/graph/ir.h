@@ -22,12 +22,13 @@
 typedef uint32_t qfi_id;
 #define QFI_NONE UINT32_MAX
 
-/* Bytes that the file stores. storage: reads them (inflating if need be); its data is NULL.
- * file_offset: of the raw bytes when copyable (stored plainly), so that they can be copied without
- * being read. */
+/* Bytes that the file stores. packed: what they take in the file, less than `size` for deflated
+ * ones, 0 for zeros that stand as nothing. storage: reads them (inflating if need be); its data is
+ * NULL. file_offset: of the raw bytes when copyable (stored plainly), so that they can be copied
+ * without being read. */
 typedef struct qfi_payload {
     qf_str name;
-    uint64_t size, file_offset;
+    uint64_t size, packed, file_offset;
     qf_storage *storage;
     bool copyable;
 } qfi_payload;
@@ -87,7 +88,7 @@ struct qfi_format;
 struct qf_graph {
     qfi_pool pool;
     const struct qfi_format *format;
-    void *source; /* the format's own data: texts, tables */
+    void *source;          /* the format's own data: texts, tables */
     struct qfi_file *file; /* the opened input */
     void (*close)(struct qf_graph *graph);
     uint64_t file_size;

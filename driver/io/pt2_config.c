@@ -140,6 +140,7 @@ static bool add_payload(reading *r, const qfi_zip_member *member, qf_str name, u
     }
     g->payload[n] = (qfi_payload){ .name = name,
                                    .size = empty ? zeros : member->size,
+                                   .packed = member->packed,
                                    .file_offset = member->data,
                                    .storage = storage,
                                    .copyable = !member->method && !empty };

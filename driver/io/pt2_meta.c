@@ -6,7 +6,8 @@
 size_t qfi_pt2_at(const qfi_json *j)
 {
     size_t at = j->at;
-    while (at < j->n && strchr(" \n\r\t", j->text[at]) && j->text[at])
+    while (at < j->n && (j->text[at] == ' ' || j->text[at] == '\n' || j->text[at] == '\r' ||
+                         j->text[at] == '\t'))
         at++;
     return at;
 }

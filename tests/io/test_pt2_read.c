@@ -95,6 +95,7 @@ static void test_constants(void **state)
         check_value(g, "c_lifted_tensor_1", QF_VALUE_CONST, QF_DT_i64, DIMS(-9), DIMS(-9), 0);
         const qfi_payload *p = &g->payload[value_of(g, "c_lifted_tensor_0")->payload];
         assert_int_equal(p->copyable, i == 0);
+        assert_true(i ? p->packed != p->size : p->packed == p->size);
         assert_ok(p->storage->read(p->storage->ctx, 0, row, sizeof row, &diag), &diag);
         assert_memory_equal(row, ((float[]){ 1, 2, 3, 4 }), sizeof row);
         qf_close(g);
@@ -238,6 +239,7 @@ static void test_special_payloads(void **state)
     qf_diag diag = { 0 };
     qf_graph *g = open_fixture("zeros");
     assert_int_equal(g->payload[0].size, 32);
+    assert_int_equal(g->payload[0].packed, 0);
     assert_false(g->payload[0].copyable);
     memset(bytes, 1, sizeof bytes);
     const qf_storage *s = g->payload[0].storage;
