@@ -32,7 +32,10 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     }
     left -= slots * workers;
     s->window_size = min_u64(window, pipe->works ? left / 4 : left);
-    const uint64_t most = 8 * s->window_size + (workers + 2) * WORK_PER_WORKER;
+    /* Little work needs little memory, however much there is. */
+    const uint64_t payload = scratch + pipe->cost.read + pipe->cost.written;
+    const uint64_t small = payload < WORK_PER_WORKER ? least + 4 * payload : WORK_PER_WORKER;
+    const uint64_t most = 8 * s->window_size + (workers + 2) * small;
     const uint64_t work = pipe->works ? min_u64(left - s->window_size, most) : 0;
 
     char *block = qfi_arena_block(arena, scratch + slots * workers + s->window_size + work + 128);
