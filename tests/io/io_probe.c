@@ -103,9 +103,67 @@ out:
     return st != QF_OK;
 }
 
+/* Every extent at its place; values and their checksums stay zeros. */
+static bool write_with_holes(const qfi_layout *layout, FILE *out)
+{
+    uint64_t at = 0;
+    bool good = true;
+    for (size_t i = 0; i < layout->n && good; i++) {
+        const qfi_extent *e = &layout->extent[i];
+        if (e->kind == QFI_TEXT)
+            good = !fseeko(out, (off_t)at, SEEK_SET) &&
+                   fwrite(e->text, 1, (size_t)e->size, out) == e->size;
+        at += e->size;
+    }
+    return good && at == layout->size;
+}
+
+static int probe_large(const char *target)
+{
+    qfi_layout layout = { 0 };
+    qf_diag diag = { 0 };
+    FILE *out = fopen(target, "wb");
+    bool good = false;
+    qf_status st;
+    qfi_zip_writer *w = qfi_zip_writer_new(&layout);
+    QF_TRY_OUT(qfi_zip_put_text(w, (qf_str){ "a/first", 7 }, (qf_str){ "first", 5 }, &diag));
+    QF_TRY_OUT(qfi_zip_put_value(w, (qf_str){ "a/large", 7 }, 0, UINT64_C(5) << 30, &diag));
+    QF_TRY_OUT(qfi_zip_put_text(w, (qf_str){ "a/last", 6 }, (qf_str){ "last", 4 }, &diag));
+    QF_TRY_OUT(qfi_zip_finish(w, &diag));
+    good = out && write_with_holes(&layout, out);
+out:
+    qfi_layout_free(&layout);
+    if (out)
+        good = !fclose(out) && good;
+    return st == QF_OK && good ? 0 : 1;
+}
+
+/* Directory only: the large member's checksum is not there. */
+static int probe_list(const char *path)
+{
+    qf_diag diag = { 0 };
+    qfi_file file = { .fd = -1 };
+    qfi_pool pool = { 0 };
+    qfi_zip zip;
+    qf_status st;
+    QF_TRY_OUT(qfi_file_open(path, &file, &diag));
+    QF_TRY_OUT(qfi_zip_open(&file, &pool, &zip, &diag));
+    for (uint32_t i = 0; i < zip.n_member; i++)
+        printf("%llu %llu %.*s\n", (unsigned long long)zip.member[i].data,
+               (unsigned long long)zip.member[i].size, QFI_STR(zip.member[i].name));
+out:
+    qfi_pool_free(&pool);
+    qfi_file_close(&file);
+    return st != QF_OK;
+}
+
 int main(int n, char **args)
 {
     static char line[1 << 16];
+    if (n > 2 && !strcmp(args[1], "large"))
+        return probe_large(args[2]);
+    if (n > 2 && !strcmp(args[1], "list"))
+        return probe_list(args[2]);
     if (n > 2)
         return probe_zip(args[2], n > 3 ? args[3] : NULL);
     void (*const probe)(char *) = n > 1 && !strcmp(args[1], "double") ? probe_double : probe_json;

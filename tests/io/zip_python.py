@@ -74,3 +74,18 @@ with tempfile.TemporaryDirectory() as folder:
     many = os.path.join(folder, "many.zip")
     write(many, zipfile.ZIP_STORED, {f"m{i}": b"" for i in range(66000)})
     assert len(listing(many)) == 66000
+    # Sizes and offsets beyond 32 bits. The file is a hole but for its records.
+    large = os.path.join(folder, "large.zip")
+    subprocess.run([PROBE, "large", large], check=True)
+    with zipfile.ZipFile(large) as z:
+        info = {i.filename: i for i in z.infolist()}
+        assert z.read("a/first") == b"first" and z.read("a/last") == b"last"
+        assert info["a/large"].file_size == 5 << 30 and info["a/last"].header_offset > 5 << 30
+    lines = subprocess.run([PROBE, "list", large], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split()[1:] for line in lines] == [["5", "a/first"], [str(5 << 30), "a/large"], ["4", "a/last"]], lines
+    with open(large, "rb") as f:
+        f.seek(int(lines[2].split()[0]))
+        assert f.read(4) == b"last" and int(lines[2].split()[0]) % 64 == 0
+        # The data descriptor of the large member has 64-bit sizes.
+        f.seek(int(lines[1].split()[0]) + (5 << 30))
+        assert f.read(24)[8:] == (5 << 30).to_bytes(8, "little") * 2
