@@ -193,7 +193,7 @@ static qfi_sum growth_of(const carrier *c, const qfi_node *node, const qfi_move 
         if (c->run->kept_use[v] != 1)
             continue;
         if (payload != QFI_NONE && payload != form->stored && c->run->payload_use[payload] == 1)
-            growth -= c->fold->graph->payload[payload].size;
+            growth -= c->fold->graph->payload[payload].packed;
         if (old != QFI_NONE && c->run->unit[old].n == 1)
             growth -= c->run->unit[old].bytes;
     }

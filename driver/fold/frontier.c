@@ -28,7 +28,7 @@ static void count_bytes(qfi_run *run, const qfi_unit *unit, int sign)
 void qfi_payload_use(qfi_fold *fold, qfi_id payload, int change)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
-    const qfi_sum size = fold->graph->payload[payload].size;
+    const qfi_sum size = fold->graph->payload[payload].packed;
     const uint32_t before = run->payload_use[payload];
     run->payload_use[payload] = (uint32_t)((int64_t)before + change);
     if (before == 0)
@@ -280,7 +280,7 @@ static qf_status start(qfi_fold *fold, qf_diag *diag)
     for (qfi_id v = 0; v < g->n_value; v++)
         run->boundary[v] = run->unit_of[v] = QFI_NONE;
     for (uint32_t p = 0; p < g->n_payload; p++)
-        run->saved += g->payload[p].size;
+        run->saved += g->payload[p].packed;
     return QF_OK;
 }
 

@@ -170,7 +170,7 @@ static qf_status make_groups(policy *p, qf_diag *diag)
     assign_units(p);
     for (uint32_t i = 0; i < g->n_payload; i++)
         if (reader[i] != QFI_NONE)
-            p->groups[p->number[find(p->parent, reader[i])]].growth -= g->payload[i].size;
+            p->groups[p->number[find(p->parent, reader[i])]].growth -= g->payload[i].packed;
     if (p->n_group)
         qsort(p->groups, p->n_group, sizeof *p->groups, by_growth);
     return QF_OK;
@@ -197,7 +197,7 @@ static qf_status estimate_sources(policy *p, qf_diag *diag)
         const qfi_def *def = &prog->def[i];
         const qfi_id payload = def->leaf == QFI_NONE ? QFI_NONE : g->value[def->leaf].payload;
         if (payload != QFI_NONE && !p->run->payload_use[payload])
-            p->sources[i] = g->payload[payload].size;
+            p->sources[i] = g->payload[payload].packed;
         for (uint32_t k = 0; k < def->n_in; k++)
             p->sources[i] = add_bytes(p->sources[i], p->sources[def->in[k]]);
     }

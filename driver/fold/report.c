@@ -232,9 +232,9 @@ static void write_bytes(writer *w)
 {
     const qfi_edits *edits = &w->fold->edits;
     for (uint32_t p = 0; p < w->graph->n_payload; p++) {
-        w->report->bytes_before += w->graph->payload[p].size;
+        w->report->bytes_before += w->graph->payload[p].packed;
         if (!edits->drop_payload[p])
-            w->report->bytes_after += w->graph->payload[p].size;
+            w->report->bytes_after += w->graph->payload[p].packed;
     }
     for (uint32_t i = 0; i < edits->n_new_payload; i++)
         w->report->bytes_after += edits->new_payload[i].size;

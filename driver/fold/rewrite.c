@@ -147,7 +147,7 @@ static qf_status count_bytes(const rewriter *r, qf_diag *diag)
             if (payload == QFI_NONE || counted[payload] || !r->edits->drop_payload[payload])
                 continue;
             counted[payload] = true;
-            r->fold->node[n].bytes_before += g->payload[payload].size;
+            r->fold->node[n].bytes_before += g->payload[payload].packed;
         }
     }
     return QF_OK;

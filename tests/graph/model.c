@@ -151,7 +151,8 @@ static qfi_id add_payload(model *m, const char *name, const qf_type *type)
     const uint64_t size = count_of(type) * qf_dtype_get(type->dtype)->bits / 8;
     m->bytes[p] = (bytes){ .data = calloc(size + 1, 1), .size = size, .dtype = type->dtype };
     must(m->bytes[p].data != NULL, "out of memory");
-    m->graph.payload[p] = (qfi_payload){ .name = { name, strlen(name) }, .size = size };
+    m->graph.payload[p] =
+        (qfi_payload){ .name = { name, strlen(name) }, .size = size, .packed = size };
     m->graph.payload[p].storage = qf_storage_from_reader(size, read_bytes, NULL, &m->bytes[p]);
     must(m->graph.payload[p].storage != NULL, "out of memory");
     m->graph.file_size += size;
