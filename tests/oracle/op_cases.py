@@ -105,7 +105,10 @@ def binary_cases() -> Iterator[Case]:
         yield from case(f"{name}.{NAMES[a]}.{NAMES[b]}.0d", BINARY[name], values(a), scalars(b), core=False)
         yield from case(f"{name}.{NAMES[a]}.{NAMES[b]}.0d0d", BINARY[name], scalars(a), scalars(b), core=False)
     for (name, fn), dtype in itertools.product(BINARY.items(), FLOATS):
-        yield from case(f"{name}.special.{NAMES[dtype]}", fn, special(dtype)[:, None], special(dtype)[None, :], core=False)
+        x = special(dtype)
+        # torch's vector kernels give NaN for a subnormal divisor, and either zero as the extreme of both.
+        y = x[x.abs() != torch.finfo(dtype).smallest_normal / 4] if name in ("fmod", "remainder") else x[2:] if name.startswith(("min", "max")) else x
+        yield from case(f"{name}.special.{NAMES[dtype]}", fn, x[:, None], y[None, :], core=False)
         yield from case(f"{name}.empty.{NAMES[dtype]}", fn, values(dtype, (0, 3)), values(dtype, (3,)))
     for name in ("bitwise_left_shift", "bitwise_right_shift"):
         for dtype in INTS:
@@ -150,7 +153,7 @@ def scalar_cases() -> Iterator[Case]:
         for v in (3, -2, 0.1, 300, True):
             usual = dtype in (F32, BF16, I64, I8) and v in (3, 0.1) or (dtype, v) in ((U8, 300), (B8, True), (F16, 0.1), (F64, 0.1))
             if usual:
-                yield from case(f"{name}.{NAMES[dtype]}.{v}", lambda a, f=fn, v=v: f(a, v), values(dtype), core=dtype == BF16)
+                yield from case(f"{name}.{NAMES[dtype]}.{v}", lambda a, f=fn, v=v: f(a, v), values(dtype, (8, 8)), core=dtype == BF16)
     for dtype in FLOATS:
         for v in (float("inf"), -1e9, -0.0):
             for name in ("add.Scalar", "mul.Scalar", "div.Scalar", "lt.Scalar", "floordiv", "mod"):
@@ -196,7 +199,7 @@ def unary_cases() -> Iterator[Case]:
 def cast_cases() -> Iterator[Case]:
     eights = (torch.float8_e4m3fn, torch.float8_e5m2)
     for a, b in itertools.product((*FLOATS, *INTS, B8, *eights), repeat=2):
-        x = (values(F32, (6, 5)) * 20 if a.is_floating_point else values(I64, (6, 5))).to(a)
+        x = (values(F32, (6, 5)) * 8 if a.is_floating_point else values(I64, (6, 5))).to(a)
         tag = f"{NAMES[a]}.{NAMES[b]}"
         if a.is_floating_point and b == U8:
             x = x.float().abs().to(a)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import argparse
 import fnmatch
+import functools
 import json
 import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ FORMS = ("raw", "core")
 class Program(torch.nn.Module):
     """Runs cases one after the other. What they compute on are non-persistent buffers."""
 
-    def __init__(self, cases: list[Case]) -> None:
+    def __init__(self, cases: Sequence[Case]) -> None:
         super().__init__()
         self.cases = cases
         for i, case in enumerate(cases):
@@ -48,13 +49,15 @@ class Program(torch.nn.Module):
         return out
 
 
-def export(cases: list[Case], form: str, path: Path) -> torch.export.ExportedProgram:
+@functools.lru_cache(maxsize=1)
+def raw_export(cases: tuple[Case, ...]) -> torch.export.ExportedProgram:
+    return torch.export.export(Program(cases).eval(), (torch.ones(2),), strict=False)
+
+
+def export(cases: list[Case], form: str, path: Path) -> None:
     with torch.no_grad():
-        program = torch.export.export(Program(cases).eval(), (torch.ones(2),), strict=False)
-        if form == "core":
-            program = program.run_decompositions()
-        torch.export.save(program, str(path))
-    return program
+        program = raw_export(tuple(cases))
+        torch.export.save(program if form == "raw" else program.run_decompositions(), str(path))
 
 
 def run(program: torch.export.ExportedProgram) -> list[torch.Tensor]:
@@ -181,9 +184,12 @@ def check(qfold: Path, cases: list[Case], form: str, folder: Path, seen: set[str
         return check(qfold, cases[:half], form, folder, seen) + check(qfold, cases[half:], form, folder, seen)
 
 
-def groups(cases: list[Case]) -> Iterable[list[Case]]:
-    for at in range(0, len(cases), GROUP):
-        yield cases[at:at + GROUP]
+def groups(cases: list[Case]) -> Iterator[tuple[str, list[Case]]]:
+    """Forms and cases to check together; both forms of a group follow each other, so that it is exported once."""
+    for core, keeps in ((False, False), (True, False), (False, True)):
+        part = [c for c in cases if c.core == core and bool(c.keep) == keeps]
+        for at in range(0, len(part), GROUP):
+            yield from ((form, part[at:at + GROUP]) for form in (FORMS if core else FORMS[:1]))
 
 
 def main() -> int:
@@ -201,12 +207,11 @@ def main() -> int:
     seen: set[str] = set()
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.keep or Path(scratch)
-        for form in FORMS:
-            for group in groups([c for c in cases if form == "raw" or c.core]):
-                for case, bad in zip(group, check(args.qfold, group, form, folder, seen), strict=True):
-                    passed, failed = passed + (not bad), failed + bool(bad)
-                    for text in bad:
-                        print(f"FAILED {case.name} {form}: {text}", flush=True)
+        for form, group in groups(cases):
+            for case, bad in zip(group, check(args.qfold, group, form, folder, seen), strict=True):
+                passed, failed = passed + (not bad), failed + bool(bad)
+                for text in bad:
+                    print(f"FAILED {case.name} {form}: {text}", flush=True)
     rows = {r.name for r in read_rows(TABLE) if r.macro != "QF_KEEP"}
     unseen = sorted(rows - seen) if args.only == "*" else []
     for name in unseen:

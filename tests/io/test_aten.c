@@ -1,0 +1,532 @@
+/* The operator table: look-up, what rows say of nodes, arguments of every kind, promotion, python
+ * arithmetic. What the calls compute is for tests/oracle/ops.py, with torch. */
+#include "aten_support.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "io/aten.h"
+
+/* Every row again, as text. */
+static const struct {
+    const char *name, *schema;
+    uint8_t effect, alias;
+    uint16_t reason;
+} rows[] = {
+#define QF_ATEN(name, schema, builder, alias)                                                      \
+    { name, schema, QFI_PURE, QFI_##alias, QF_REASON_none },
+#define QF_WRITE(name, schema, builder) { name, schema, QFI_WRITE, QFI_ALIAS, QF_REASON_none },
+#define QF_ASSERT(name, schema, builder) { name, schema, QFI_ASSERT, QFI_FRESH, QF_REASON_none },
+#define QF_DEQUANTIZE(name, schema, builder) { name, schema, QFI_PURE, QFI_FRESH, QF_REASON_none },
+#define QF_REGION(name) { name, NULL, QFI_REGION, QFI_FRESH, QF_REASON_none },
+#define QF_KEEP(name, reason) { name, NULL, QFI_KEEP, QFI_FRESH, QF_REASON_##reason },
+#include "io/aten_ops.def"
+#undef QF_ATEN
+#undef QF_WRITE
+#undef QF_ASSERT
+#undef QF_DEQUANTIZE
+#undef QF_REGION
+#undef QF_KEEP
+};
+#define N_ROWS (sizeof rows / sizeof *rows)
+
+static qf_str str(const char *s)
+{
+    return (qf_str){ s, strlen(s) };
+}
+
+/* ---- look-up ---- */
+
+static void test_every_row_is_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < N_ROWS; i++) {
+        const qfi_aten_row *row = qfi_aten_find(str(rows[i].name));
+        qfi_node node = { 0 };
+        if (!row)
+            fail_msg("%s is not found", rows[i].name);
+        qfi_aten_describe(row, str(rows[i].name), &node);
+        assert_int_equal(node.effect, rows[i].effect);
+        assert_int_equal(node.alias, rows[i].alias);
+        assert_int_equal(node.reason, rows[i].reason);
+        assert_ptr_equal(node.row, row);
+    }
+}
+
+static void test_other_names_are_not_found(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "",
+                                         "a",
+                                         "aten",
+                                         "aten.add",
+                                         "aten.add.",
+                                         "aten.add.Tensor2",
+                                         "aten.add.Tenso",
+                                         "zzz",
+                                         "torch.ops.aten.add.Tensor",
+                                         "prims.add.default",
+                                         "aten.ADD.Tensor" };
+    qfi_node node = { 0 };
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_null(qfi_aten_find(str(names[i])));
+    assert_null(qfi_aten_find((qf_str){ "aten.add.Tensor\0", 16 }));
+    assert_null(qfi_aten_find((qf_str){ "aten.add\0Tensor", 15 }));
+    qfi_aten_describe(NULL, str("my.op"), &node);
+    assert_int_equal(node.effect, QFI_UNKNOWN);
+    assert_int_equal(node.reason, QF_REASON_unknown_op);
+    assert_true(node.op.n == 5);
+}
+
+static void test_enabled_autocast_is_no_region(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *third;
+        uint8_t effect;
+    } cases[] = {
+        { "{\"as_bool\":false}", QFI_REGION },
+        { "{\"as_bool\":true}", QFI_KEEP },
+        { "{\"as_int\":0}", QFI_KEEP },
+        { "{\"as_none\":true}", QFI_KEEP },
+        { "{}", QFI_KEEP },
+        { "7", QFI_KEEP },
+    };
+    const char *op = "higher_order.wrap_with_autocast";
+    char text[400];
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        qfi_node node = { 0 };
+        qfi_aten_describe(qfi_aten_find(str(op)), str(op), &node);
+        snprintf(text, sizeof text,
+                 "{\"target\":\"%s\",\"inputs\":[{\"name\":\"\",\"arg\":{\"as_string\":\"cpu\"},"
+                 "\"kind\":1},"
+                 "{\"arg\":{\"as_none\":true},\"name\":\"\",\"kind\":1},{\"name\":\"\",\"kind\":1,"
+                 "\"arg\":%s}]}",
+                 op, cases[i].third);
+        qfi_aten_describe_region(str(text), &node);
+        assert_int_equal(node.effect, cases[i].effect);
+        for (size_t n = 0; n < strlen(text) && cases[i].effect == QFI_KEEP; n++) {
+            qfi_aten_describe(qfi_aten_find(str(op)), str(op), &node);
+            qfi_aten_describe_region((qf_str){ text, n }, &node);
+            assert_int_equal(node.effect, QFI_KEEP);
+        }
+    }
+    qfi_node grad = { 0 };
+    op = "higher_order.wrap_with_set_grad_enabled";
+    qfi_aten_describe(qfi_aten_find(str(op)), str(op), &grad);
+    qfi_aten_describe_region(str("{\"inputs\":[]}"), &grad);
+    assert_int_equal(grad.effect, QFI_REGION);
+}
+
+/* ---- arguments ---- */
+
+static const qf_type matrix = { .dtype = QF_DT_f32, .rank = 2, .dim = { 2, 3 } };
+
+static void expect_reason(const char *op, const char *inputs, qf_reason reason)
+{
+    lowered l;
+    lower_node(&l, op, inputs, "as_tensor", (const qf_type[]){ matrix, matrix }, 2);
+    assert_ok(l.status, &l.diag);
+    if (l.env.reason != reason)
+        fail_msg("%s: %s (%s), not %s", inputs, qf_reason_name(l.env.reason), l.env.detail,
+                 qf_reason_name(reason));
+    lower_end(&l);
+}
+
+#define X0 "{\"name\":\"self\",\"arg\":{\"as_tensor\":{\"name\":\"x0\"}},\"kind\":1}"
+#define X1 "{\"kind\":1,\"arg\":{\"as_tensor\":{\"name\":\"x1\"}},\"name\":\"other\"}"
+
+static void test_arguments_that_cannot_be_expressed(void **state)
+{
+    (void)state;
+    const char *add = "torch.ops.aten.add.Tensor";
+
+    expect_reason(add, "[" X0 "," X1 "]", QF_REASON_none);
+    expect_reason(add, "[" X1 "," X0 "]", QF_REASON_none);
+    expect_reason(add, "[" X0 "]", QF_REASON_unsupported_argument);
+    expect_reason(add, "[]", QF_REASON_unsupported_argument);
+    expect_reason(add, "[" X0 "," X1 ",{\"name\":\"gamma\",\"arg\":{\"as_int\":1},\"kind\":2}]",
+                  QF_REASON_unsupported_argument);
+    expect_reason(
+        add,
+        "[" X0 "," X1
+        ",{\"name\":\"alpha\",\"arg\":{\"as_complex\":{\"real\":1.0,\"imag\":1.0}},\"kind\":2}]",
+        QF_REASON_unsupported_argument);
+    expect_reason(add,
+                  "[" X0
+                  ",{\"name\":\"other\",\"arg\":{\"as_sym_int\":{\"as_name\":\"s\"}},\"kind\":1}]",
+                  QF_REASON_runtime);
+    expect_reason("torch.ops.aten.permute.default",
+                  "[" X0 ",{\"name\":\"dims\",\"arg\":{\"as_ints\":[1,1]},\"kind\":1}]",
+                  QF_REASON_undefined);
+    expect_reason("torch.ops.aten.permute.default",
+                  "[" X0 ",{\"name\":\"dims\",\"arg\":{\"as_ints\":[0,1,2]},\"kind\":1}]",
+                  QF_REASON_undefined);
+    expect_reason("torch.ops.aten.view.default",
+                  "[" X0 ",{\"name\":\"size\",\"arg\":{\"as_ints\":[-1,-1]},\"kind\":1}]",
+                  QF_REASON_undefined);
+    expect_reason("torch.ops.aten.view.default",
+                  "[" X0
+                  ",{\"name\":\"size\",\"arg\":{\"as_ints\":[1,1,1,1,1,1,1,1,6]},\"kind\":1}]",
+                  QF_REASON_unsupported_rank);
+    expect_reason("torch.ops.aten._to_copy.default",
+                  "[" X0 ",{\"name\":\"layout\",\"arg\":{\"as_layout\":1},\"kind\":2}]",
+                  QF_REASON_unsupported_argument);
+    expect_reason("torch.ops.aten._to_copy.default",
+                  "[" X0 ",{\"name\":\"dtype\",\"arg\":{\"as_scalar_type\":77},\"kind\":2}]",
+                  QF_REASON_unsupported_dtype);
+    expect_reason("torch.ops.aten.rand.default", "[]", QF_REASON_random);
+    expect_reason("torch.ops.my.op.default", "[]", QF_REASON_unknown_op);
+}
+
+static void test_defaults_and_order(void **state)
+{
+    (void)state;
+    lowered l;
+
+    lower_node(&l, "torch.ops.aten.sub.Tensor", "[" X1 "," X0 "]", "as_tensor",
+               (const qf_type[]){ matrix, matrix }, 2);
+    assert_int_equal(first_result(&l)->op, QF_OP_sub);
+    assert_int_equal(first_result(&l)->in[0], 0);
+    assert_int_equal(first_result(&l)->in[1], 1);
+    lower_end(&l);
+    lower_node(&l, "torch.ops.aten.flatten.using_ints", "[" X0 "]", "as_tensor", &matrix, 1);
+    assert_int_equal(first_result(&l)->type.rank, 1);
+    assert_int_equal(first_result(&l)->type.dim[0], 6);
+    lower_end(&l);
+}
+
+/* Every argument of every row, given each kind of value there is: kept, understood, or an error;
+ * never a crash. */
+static void test_every_argument_of_every_kind(void **state)
+{
+    (void)state;
+    static const char *const values[] = {
+        "{\"as_none\":true}",
+        "{\"as_tensor\":{\"name\":\"x0\"}}",
+        "{\"as_tensor\":{\"name\":\"x1\"}}",
+        "{\"as_tensors\":[{\"name\":\"x0\"},{\"name\":\"x1\"}]}",
+        "{\"as_tensors\":[]}",
+        "{\"as_int\":0}",
+        "{\"as_int\":-1}",
+        "{\"as_int\":9223372036854775807}",
+        "{\"as_int\":-9223372036854775808}",
+        "{\"as_ints\":[]}",
+        "{\"as_ints\":[1,0]}",
+        "{\"as_ints\":[9223372036854775807,-9223372036854775808,2]}",
+        "{\"as_ints\":[0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0]}",
+        "{\"as_float\":0.5}",
+        "{\"as_float\":\"Infinity\"}",
+        "{\"as_float\":\"NaN\"}",
+        "{\"as_float\":1e300}",
+        "{\"as_floats\":[1.0]}",
+        "{\"as_string\":\"floor\"}",
+        "{\"as_sym_int\":{\"as_name\":\"s\"}}",
+        "{\"as_sym_int\":{\"as_int\":2}}",
+        "{\"as_sym_ints\":[{\"as_int\":2},{\"as_name\":\"s\"}]}",
+        "{\"as_scalar_type\":4}",
+        "{\"as_scalar_type\":13}",
+        "{\"as_scalar_type\":29}",
+        "{\"as_bool\":true}",
+        "{\"as_bools\":[true]}",
+        "{\"as_optional_tensors\":[{\"as_none\":true},{\"as_tensor\":{\"name\":\"x1\"}}]}",
+        "{\"as_device\":{\"type\":\"cpu\",\"index\":null}}",
+        "{\"as_memory_format\":1}",
+        "{\"as_layout\":7}",
+    };
+    static const qf_type types[][2] = {
+        { { .dtype = QF_DT_f32, .rank = 2, .dim = { 2, 3 } },
+          { .dtype = QF_DT_i64, .rank = 1, .dim = { 3 } } },
+        { { .dtype = QF_DT_i8, .rank = 0 },
+          { .dtype = QF_DT_b8, .rank = 8, .dim = { 1, 1, 1, 1, 1, 1, 1, 2 } } },
+        { { .dtype = QF_DT_c64, .rank = 1, .dim = { 0 } },
+          { .dtype = QF_DT_f8e4m3, .rank = 3, .dim = { 2, 0, 2 } } },
+    };
+    const size_t n_values = sizeof values / sizeof *values;
+    uint64_t seed = 1;
+
+    for (size_t i = 0; i < N_ROWS; i++) {
+        if (!rows[i].schema)
+            continue;
+        for (size_t round = 0; round < 3 * n_values; round++) {
+            char inputs[2000] = "[", target[120];
+            size_t at = 1, k = 0;
+            for (const char *p = rows[i].schema; *p; k++) {
+                const size_t n = strcspn(p, "=,");
+                if (*p != '*')
+                    at += (size_t)snprintf(
+                        inputs + at, sizeof inputs - at,
+                        "%s{\"name\":\"%.*s\",\"arg\":%s,\"kind\":1}", at > 1 ? "," : "", (int)n, p,
+                        k == 0 && round % 4 ? values[1] : values[random_next(&seed) % n_values]);
+                p += strcspn(p, ",");
+                p += *p ? 2 : 0;
+            }
+            snprintf(inputs + at, sizeof inputs - at, "]");
+            snprintf(target, sizeof target, "%s%s",
+                     rows[i].name[0] == '_' || rows[i].name[0] == 't' ? "" : "torch.ops.",
+                     rows[i].name);
+            lowered l;
+            lower_node(&l, target, inputs, "as_tensor as_tensor", types[round % 3], 2);
+            if (l.status != QF_OK && l.status != l.diag.code)
+                fail_msg("%s%s: %s without a message", target, inputs, qf_status_name(l.status));
+            lower_end(&l);
+        }
+    }
+}
+
+static void test_memory_runs_out(void **state)
+{
+    (void)state;
+    const char *inputs = "[{\"name\":\"tensors\",\"arg\":{\"as_tensors\":[{\"name\":\"x0\"},{"
+                         "\"name\":\"x1\"}]},\"kind\":1}]";
+    lowered l;
+
+    lower_node(&l, "torch.ops.aten.stack.default", inputs, "as_tensor",
+               (const qf_type[]){ matrix, matrix }, 2);
+    first_result(&l);
+    for (size_t k = 1;; k++) {
+        l.env.reason = QF_REASON_none;
+        pool_fail_at(k);
+        qf_diag diag = { 0 };
+        qfi_prog fresh = { .graph = &l.graph };
+        qfi_ref x[2];
+        bool ready = true;
+        for (uint32_t i = 0; i < 2 && ready; i++) {
+            const qf_attrs attrs = { .full = { .type = matrix,
+                                               .value = { .is_int = true, .i = i } } };
+            ready =
+                qfi_prog_call(&fresh, QFI_NONE, QF_OP_full, &attrs, NULL, 0, &x[i], &diag) == QF_OK;
+        }
+        l.env.prog = &fresh;
+        const qf_status st = ready ? qfi_aten_lower(&l.graph, 0, &l.env, &diag) : QF_ERR_NOMEM;
+        const bool failed = pool_failed();
+        pool_fail_at(0);
+        qfi_prog_free(&fresh);
+        if (!failed) {
+            assert_ok(st, &diag);
+            break;
+        }
+        assert_int_equal(st, QF_ERR_NOMEM);
+        assert_true(k < 100);
+    }
+    lower_end(&l);
+    assert_int_equal(pool_live(), 0);
+}
+
+/* ---- promotion: torch.promote_types as torch prints it, one row per first operand ---- */
+
+static void test_promotion(void **state)
+{
+    (void)state;
+    static const qf_dtype dtypes[] = { QF_DT_b8,   QF_DT_u8,  QF_DT_i8,  QF_DT_u16,
+                                       QF_DT_i16,  QF_DT_i32, QF_DT_i64, QF_DT_f16,
+                                       QF_DT_bf16, QF_DT_f32, QF_DT_f64 };
+    static const char *const table[] = {
+        "b8 u8 i8 - i16 i32 i64 f16 bf16 f32 f64",
+        "u8 u8 i16 - i16 i32 i64 f16 bf16 f32 f64",
+        "i8 i16 i8 - i16 i32 i64 f16 bf16 f32 f64",
+        "- - - u16 - - - f16 bf16 f32 f64",
+        "i16 i16 i16 - i16 i32 i64 f16 bf16 f32 f64",
+        "i32 i32 i32 - i32 i32 i64 f16 bf16 f32 f64",
+        "i64 i64 i64 - i64 i64 i64 f16 bf16 f32 f64",
+        "f16 f16 f16 f16 f16 f16 f16 f16 f32 f32 f64",
+        "bf16 bf16 bf16 bf16 bf16 bf16 bf16 f32 bf16 f32 f64",
+        "f32 f32 f32 f32 f32 f32 f32 f32 f32 f32 f64",
+        "f64 f64 f64 f64 f64 f64 f64 f64 f64 f64 f64",
+    };
+    const size_t n = sizeof dtypes / sizeof *dtypes;
+
+    for (size_t a = 0; a < n; a++) {
+        char copy[80], *save = NULL;
+        snprintf(copy, sizeof copy, "%s", table[a]);
+        char *want = strtok_r(copy, " ", &save);
+        for (size_t b = 0; b < n; b++, want = strtok_r(NULL, " ", &save)) {
+            const qf_type in[2] = { { .dtype = dtypes[a], .rank = 1, .dim = { 2 } },
+                                    { .dtype = dtypes[b], .rank = 1, .dim = { 2 } } };
+            lowered l;
+            lower_node(&l, "torch.ops.aten.maximum.default", "[" X0 "," X1 "]", "as_tensor", in, 2);
+            assert_ok(l.status, &l.diag);
+            const char *got = l.env.reason ? "-" : qf_dtype_get(first_result(&l)->type.dtype)->name;
+            if (strcmp(got, want))
+                fail_msg("%s with %s: %s, torch has %s", qf_dtype_get(dtypes[a])->name,
+                         qf_dtype_get(dtypes[b])->name, got, want);
+            lower_end(&l);
+        }
+    }
+}
+
+/* ---- python arithmetic: what python prints ---- */
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *a, *b;
+        bool is_int;
+        double want;
+    } cases[] = {
+        { "_operator.add", "{\"as_int\":7}", "{\"as_int\":-9}", true, -2 },
+        { "_operator.add", "{\"as_int\":7}", "{\"as_float\":0.5}", false, 7.5 },
+        { "_operator.sub", "{\"as_int\":7}", "{\"as_int\":-9}", true, 16 },
+        { "_operator.mul", "{\"as_float\":0.5}", "{\"as_float\":3.0}", false, 1.5 },
+        { "_operator.floordiv", "{\"as_int\":-7}", "{\"as_int\":2}", true, -4 },
+        { "_operator.floordiv", "{\"as_int\":7}", "{\"as_int\":-2}", true, -4 },
+        { "_operator.floordiv", "{\"as_int\":-8}", "{\"as_int\":2}", true, -4 },
+        { "_operator.floordiv", "{\"as_float\":1.0}", "{\"as_float\":0.1}", false, 9 },
+        { "_operator.floordiv", "{\"as_float\":-7.0}", "{\"as_int\":2}", false, -4 },
+        { "_operator.mod", "{\"as_int\":-7}", "{\"as_int\":3}", true, 2 },
+        { "_operator.mod", "{\"as_int\":7}", "{\"as_int\":-3}", true, -2 },
+        { "_operator.mod", "{\"as_float\":-7.5}", "{\"as_int\":2}", false, 0.5 },
+        { "_operator.truediv", "{\"as_int\":7}", "{\"as_int\":2}", false, 3.5 },
+        { "_operator.pow", "{\"as_int\":-3}", "{\"as_int\":3}", true, -27 },
+        { "_operator.pow", "{\"as_int\":5}", "{\"as_int\":0}", true, 1 },
+        { "_operator.lt", "{\"as_int\":2}", "{\"as_float\":2.5}", true, 1 },
+        { "_operator.le", "{\"as_int\":2}", "{\"as_int\":2}", true, 1 },
+        { "_operator.gt", "{\"as_int\":2}", "{\"as_int\":2}", true, 0 },
+        { "_operator.ge", "{\"as_float\":\"NaN\"}", "{\"as_int\":2}", true, 0 },
+        { "_operator.eq", "{\"as_float\":\"NaN\"}", "{\"as_float\":\"NaN\"}", true, 0 },
+        { "_operator.ne", "{\"as_float\":\"NaN\"}", "{\"as_float\":\"NaN\"}", true, 1 },
+        { "_operator.ne", "{\"as_int\":9007199254740993}", "{\"as_int\":9007199254740992}", true,
+          1 },
+        { "_operator.and_", "{\"as_bool\":true}", "{\"as_bool\":false}", true, 0 },
+        { "_operator.or_", "{\"as_int\":5}", "{\"as_int\":2}", true, 7 },
+        { "torch.sym_max", "{\"as_int\":3}", "{\"as_float\":2.5}", false, 3 },
+        { "torch.sym_max", "{\"as_int\":3}", "{\"as_int\":5}", true, 5 },
+        { "torch.sym_min", "{\"as_int\":3}", "{\"as_int\":5}", true, 3 },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char inputs[300];
+        lowered l;
+        snprintf(inputs, sizeof inputs,
+                 "[{\"name\":\"a\",\"arg\":%s,\"kind\":1},{\"name\":\"b\",\"arg\":%s,\"kind\":1}]",
+                 cases[i].a, cases[i].b);
+        lower_node(&l, cases[i].op, inputs, "as_sym_int", NULL, 0);
+        const qf_scalar got = number_result(&l);
+        if (got.is_int != cases[i].is_int || (got.is_int ? (double)got.i : got.f) != cases[i].want)
+            fail_msg("%s(%s, %s) = %lld or %g, not %g", cases[i].op, cases[i].a, cases[i].b,
+                     (long long)got.i, got.f, cases[i].want);
+        lower_end(&l);
+    }
+}
+
+static void test_numbers_of_one_operand(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *op, *a;
+        bool is_int;
+        double want;
+    } cases[] = {
+        { "_operator.neg", "{\"as_int\":4}", true, -4 },
+        { "_operator.neg", "{\"as_float\":4.5}", false, -4.5 },
+        { "torch.sym_float", "{\"as_int\":4}", false, 4 },
+        { "torch.sym_int", "{\"as_float\":-4.5}", true, -4 },
+        { "torch.sym_not", "{\"as_bool\":true}", true, 0 },
+        { "torch.sym_not", "{\"as_bool\":false}", true, 1 },
+    };
+    char inputs[300];
+    lowered l;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        snprintf(inputs, sizeof inputs, "[{\"name\":\"a\",\"arg\":%s,\"kind\":1}]", cases[i].a);
+        lower_node(&l, cases[i].op, inputs, "as_sym_int", NULL, 0);
+        const qf_scalar got = number_result(&l);
+        assert_int_equal(got.is_int, cases[i].is_int);
+        assert_true((got.is_int ? (double)got.i : got.f) == cases[i].want);
+        lower_end(&l);
+    }
+    for (int truth = 0; truth < 2; truth++) {
+        snprintf(inputs, sizeof inputs,
+                 "[{\"name\":\"b\",\"arg\":{\"as_bool\":%s},\"kind\":1},{\"name\":\"t\",\"arg\":{"
+                 "\"as_int\":5},\"kind\":1},"
+                 "{\"name\":\"f\",\"arg\":{\"as_int\":6},\"kind\":1}]",
+                 truth ? "true" : "false");
+        lower_node(&l, "torch.sym_ite", inputs, "as_sym_int", NULL, 0);
+        assert_int_equal(number_result(&l).i, truth ? 5 : 6);
+        lower_end(&l);
+    }
+}
+
+static void test_numbers_without_a_result(void **state)
+{
+    (void)state;
+#define A_B(a, b)                                                                                  \
+    "[{\"name\":\"a\",\"arg\":" a ",\"kind\":1},{\"name\":\"b\",\"arg\":" b ",\"kind\":1}]"
+    expect_reason("_operator.add", A_B("{\"as_int\":9223372036854775807}", "{\"as_int\":1}"),
+                  QF_REASON_undefined);
+    expect_reason("_operator.mul", A_B("{\"as_int\":9223372036854775807}", "{\"as_int\":2}"),
+                  QF_REASON_undefined);
+    expect_reason("_operator.floordiv", A_B("{\"as_int\":1}", "{\"as_int\":0}"),
+                  QF_REASON_undefined);
+    expect_reason("_operator.floordiv", A_B("{\"as_int\":-9223372036854775808}", "{\"as_int\":-1}"),
+                  QF_REASON_undefined);
+    expect_reason("_operator.mod", A_B("{\"as_int\":1}", "{\"as_float\":0.0}"),
+                  QF_REASON_undefined);
+    expect_reason("_operator.pow", A_B("{\"as_int\":10}", "{\"as_int\":19}"), QF_REASON_undefined);
+}
+
+/* ---- assertions ---- */
+
+static bool holds(const char *op, const char *inputs)
+{
+    lowered l;
+    lower_node(&l, op, inputs, "", &matrix, 1);
+    assert_ok(l.status, &l.diag);
+    assert_int_equal(l.env.reason, QF_REASON_none);
+    const bool truth = l.env.holds;
+    lower_end(&l);
+    return truth;
+}
+
+static void test_assertions(void **state)
+{
+    (void)state;
+#define META(more) "[{\"name\":\"a\",\"arg\":{\"as_tensor\":{\"name\":\"x0\"}},\"kind\":1}" more "]"
+#define SIZE(v, key, bound)                                                                        \
+    "[{\"name\":\"size\",\"arg\":{\"as_int\":" v "},\"kind\":1},{\"name\":\"" key                  \
+    "\",\"arg\":{\"as_int\":" bound "},\"kind\":2}]"
+    const char *meta = "torch.ops.aten._assert_tensor_metadata.default";
+
+    assert_true(holds(meta, META("")));
+    assert_true(
+        holds(meta, META(",{\"name\":\"dtype\",\"arg\":{\"as_scalar_type\":7},\"kind\":2}")));
+    assert_false(
+        holds(meta, META(",{\"name\":\"dtype\",\"arg\":{\"as_scalar_type\":8},\"kind\":2}")));
+    assert_true(holds(meta, META(",{\"name\":\"size\",\"arg\":{\"as_ints\":[2,3]},\"kind\":1}")));
+    assert_false(holds(meta, META(",{\"name\":\"size\",\"arg\":{\"as_ints\":[3,2]},\"kind\":1}")));
+    assert_false(holds(meta, META(",{\"name\":\"size\",\"arg\":{\"as_ints\":[2]},\"kind\":1}")));
+    assert_true(holds(meta, META(",{\"name\":\"stride\",\"arg\":{\"as_ints\":[0,1]},\"kind\":1}")));
+    assert_false(
+        holds(meta, META(",{\"name\":\"stride\",\"arg\":{\"as_ints\":[3,1]},\"kind\":1}")));
+    assert_true(holds("torch.ops.aten.sym_constrain_range.default", SIZE("4", "min", "4")));
+    assert_false(holds("torch.ops.aten.sym_constrain_range.default", SIZE("4", "min", "5")));
+    assert_false(holds("torch.ops.aten.sym_constrain_range.default", SIZE("4", "max", "3")));
+    assert_false(
+        holds("torch.ops.aten.sym_constrain_range_for_size.default", SIZE("-1", "max", "3")));
+    assert_true(holds("torch.ops.aten._assert_scalar.default",
+                      "[{\"name\":\"self\",\"arg\":{\"as_bool\":true},\"kind\":1},"
+                      "{\"name\":\"assert_msg\",\"arg\":{\"as_string\":\"m\"},\"kind\":1}]"));
+    assert_false(holds("torch.ops.aten._assert_scalar.default",
+                       "[{\"name\":\"self\",\"arg\":{\"as_int\":0},\"kind\":1}]"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_row_is_found),
+        cmocka_unit_test(test_other_names_are_not_found),
+        cmocka_unit_test(test_enabled_autocast_is_no_region),
+        cmocka_unit_test(test_arguments_that_cannot_be_expressed),
+        cmocka_unit_test(test_defaults_and_order),
+        cmocka_unit_test(test_every_argument_of_every_kind),
+        cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_promotion),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_numbers_of_one_operand),
+        cmocka_unit_test(test_numbers_without_a_result),
+        cmocka_unit_test(test_assertions),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
