@@ -104,6 +104,8 @@ bool qfi_arg_has(qfi_lowering *l, const char *name)
 
 qfi_ref qfi_value_ref(qfi_lowering *l, qfi_id value)
 {
+    if (value == QFI_NONE)
+        qfi_refuse(l, QF_REASON_unsupported_argument, "a list with absent tensors");
     if (!qfi_lowering_ok(l))
         return QFI_NONE;
     const qfi_ref ref = l->env->ref(l->env, value);

@@ -142,10 +142,15 @@ static void divide_rounded(qfi_lowering *l, bool floor)
     }
     const qfi_ref a = half ? widen(l, &x[0], dtype) : qfi_operand_as(l, &x[0], dtype);
     const qfi_ref b = half ? widen(l, &x[1], dtype) : qfi_operand_as(l, &x[1], dtype);
-    const qfi_ref whole = floor
-                              ? floor_quotient(l, a, b)
-                              : qfi_append1(l, QF_OP_trunc, NULL, qfi_append2(l, QF_OP_div, a, b));
-    qfi_result(l, qfi_cast(l, whole, dtype));
+    if (floor) {
+        qfi_result(l, qfi_cast(l, floor_quotient(l, a, b), dtype));
+        return;
+    }
+    /* Between half tensors the quotient itself is rounded before it loses its fraction. */
+    const qfi_ref quotient = qfi_append2(l, QF_OP_div, a, b);
+    const bool once = !half || qfi_operand_single(l, &x[1]);
+    const qfi_ref rounded = once ? quotient : qfi_cast(l, quotient, dtype);
+    qfi_result(l, qfi_cast(l, qfi_append1(l, QF_OP_trunc, NULL, rounded), dtype));
 }
 
 void qfi_build_div_mode(qfi_lowering *l)

@@ -241,7 +241,7 @@ static void test_every_argument_of_every_kind(void **state)
           { .dtype = QF_DT_i64, .rank = 1, .dim = { 3 } } },
         { { .dtype = QF_DT_i8, .rank = 0 },
           { .dtype = QF_DT_b8, .rank = 8, .dim = { 1, 1, 1, 1, 1, 1, 1, 2 } } },
-        { { .dtype = QF_DT_c64, .rank = 1, .dim = { 0 } },
+        { { .dtype = QF_DT_f64, .rank = 1, .dim = { 0 } },
           { .dtype = QF_DT_f8e4m3, .rank = 3, .dim = { 2, 0, 2 } } },
     };
     const size_t n_values = sizeof values / sizeof *values;
