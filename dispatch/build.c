@@ -7,6 +7,7 @@
 #define LEAST_WORK                                                                                 \
     ((uint64_t)1 << 16) /* working memory below which reads and breakers would crawl */
 #define LEAST_WINDOW ((uint64_t)1 << 14)
+#define SLACK 256 /* for aligning the parts of a run's memory */
 
 static qf_status no_memory(qf_diag *diag)
 {
@@ -208,7 +209,7 @@ static qf_status plan_memory(qfi_builder *b, uint32_t result)
     cost->written = b->value[result].bytes;
     cost->window = QFI_SLOT * pipe->n_slot +
                    (cost->written < LEAST_WINDOW ? cost->written : LEAST_WINDOW) +
-                   (pipe->works ? LEAST_WORK : 0);
+                   (pipe->works ? LEAST_WORK : 0) + SLACK;
     if (!qf_add(cost->scratch, cost->window, &least) || least > b->ctx->memory)
         QF_FAIL(b->diag, QF_ERR_LIMIT,
                 "%llu bytes of scratch and %llu of working memory exceed %llu",

@@ -8,6 +8,7 @@
 
 #define WORK_PER_WORKER ((uint64_t)4 << 20)
 #define LEAST_WORK ((uint64_t)1 << 16)
+#define SLACK 128 /* for aligning what follows the window */
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
 {
@@ -23,9 +24,9 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
                    least_window = min_u64(window, pipe->cost.window);
     uint64_t workers = qfi_workers(&s->ctx), left;
 
-    if (memory < scratch || memory - scratch < slots + least)
+    if (memory < scratch || memory - scratch < slots + least + SLACK)
         QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few", (unsigned long long)memory);
-    left = memory - scratch;
+    left = memory - scratch - SLACK;
     if (workers > 1 && (slots * workers + least_window + least * workers > left)) {
         s->ctx.parallel_for = NULL;
         workers = 1;
@@ -38,7 +39,7 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     const uint64_t most = 8 * s->window_size + (workers + 2) * small;
     const uint64_t work = pipe->works ? min_u64(left - s->window_size, most) : 0;
 
-    char *block = qfi_arena_block(arena, scratch + slots * workers + s->window_size + work + 128);
+    char *block = qfi_arena_block(arena, scratch + slots * workers + s->window_size + work + SLACK);
     if (!block)
         QF_FAIL(diag, QF_ERR_NOMEM, "no memory to run a pipeline");
     s->run.kept = block;
