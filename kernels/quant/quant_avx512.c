@@ -4,7 +4,7 @@
 
 /* One row of each f32 operand. step: 0 where one value serves the whole row, else 1. */
 typedef struct operand {
-    const float *p;
+    const qfk_f32_mem *p;
     size_t step;
 } operand;
 
