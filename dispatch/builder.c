@@ -282,18 +282,21 @@ qf_status qfi_lower_broadcast(qfi_builder *b, uint32_t id, int i, const qfi_form
     return qfi_lower_in(b, id, i, rows, ref);
 }
 
-static qf_status emit_row(qfi_builder *b, const qfk_row *row, int n_in, const uint8_t *in,
-                          unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref)
+static qf_status emit_row(qfi_builder *b, const qfk_row *row, const uint8_t *in, unsigned bits,
+                          const qfk_param *p, const qfi_form *index, uint8_t *ref)
 {
+    size_t n;
+    const uint8_t n_in = qfk_ops(&n)[row->op_id].n_in;
+
     if (b->n_stage == QFI_STAGES)
         QF_FAIL(b->diag, QF_ERR_LIMIT, "a step has more stages than a pipeline");
     qfi_stage s = { .fn = row->fn,
                     .op = row->op_id,
                     .key = row->key,
-                    .n_in = (uint8_t)n_in,
+                    .n_in = n_in,
                     .bits = (uint8_t)bits,
                     .index = -1 };
-    memcpy(s.in, in, (size_t)n_in);
+    memcpy(s.in, in, n_in);
     if (p)
         s.p = *p;
     if (index) {
@@ -308,8 +311,8 @@ static qf_status emit_row(qfi_builder *b, const qfk_row *row, int n_in, const ui
     return QF_OK;
 }
 
-qf_status qfi_emit_stage(qfi_builder *b, uint16_t op, qfk_key key, int n_in, const uint8_t *in,
-                         unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref)
+qf_status qfi_emit_stage(qfi_builder *b, uint16_t op, qfk_key key, const uint8_t *in, unsigned bits,
+                         const qfk_param *p, const qfi_form *index, uint8_t *ref)
 {
     const qfk_row *row = qfk_pick(b->table, op, key);
     size_t n;
@@ -317,10 +320,10 @@ qf_status qfi_emit_stage(qfi_builder *b, uint16_t op, qfk_key key, int n_in, con
     if (!row)
         QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel %s for key %d", qfk_ops(&n)[op].name,
                 (int)key);
-    return emit_row(b, row, n_in, in, bits, p, index, ref);
+    return emit_row(b, row, in, bits, p, index, ref);
 }
 
-qf_status qfi_emit_dtype(qfi_builder *b, uint16_t op, qf_dtype dtype, int n_in, const uint8_t *in,
+qf_status qfi_emit_dtype(qfi_builder *b, uint16_t op, qf_dtype dtype, const uint8_t *in,
                          unsigned bits, const qfk_param *p, uint8_t *ref)
 {
     const qfk_row *row = qfi_pick(b, op, dtype);
@@ -329,5 +332,5 @@ qf_status qfi_emit_dtype(qfi_builder *b, uint16_t op, qf_dtype dtype, int n_in, 
     if (!row)
         QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel %s for %s", qfk_ops(&n)[op].name,
                 qf_dtype_get(dtype)->name);
-    return emit_row(b, row, n_in, in, bits, p, NULL, ref);
+    return emit_row(b, row, in, bits, p, NULL, ref);
 }

@@ -88,13 +88,13 @@ qf_status qfi_lower_panel(qfi_builder *b, qfi_operand *o, qf_dtype dtype, uint8_
 qf_status qfi_change_box(qfi_builder *b, qfi_change change, uint32_t id);
 qf_status qfi_keep(qfi_builder *b, uint32_t id);
 
-/* One kernel call. The kernel is the row of (op, key); bits: of the result, 0 for a guard. p and
- * index may be NULL. */
-qf_status qfi_emit_stage(qfi_builder *b, uint16_t op, qfk_key key, int n_in, const uint8_t *in,
-                         unsigned bits, const qfk_param *p, const qfi_form *index, uint8_t *ref);
+/* One kernel call. The kernel is the row of (op, key), `in` as many operands as it takes; bits: of
+ * the result, 0 for a guard. p and index may be NULL. */
+qf_status qfi_emit_stage(qfi_builder *b, uint16_t op, qfk_key key, const uint8_t *in, unsigned bits,
+                         const qfk_param *p, const qfi_form *index, uint8_t *ref);
 
 /* As qfi_emit_stage, keyed on the dtype, or on its size where there is no such row. */
-qf_status qfi_emit_dtype(qfi_builder *b, uint16_t op, qf_dtype dtype, int n_in, const uint8_t *in,
+qf_status qfi_emit_dtype(qfi_builder *b, uint16_t op, qf_dtype dtype, const uint8_t *in,
                          unsigned bits, const qfk_param *p, uint8_t *ref);
 
 /* One element for all; low `bits` bits of `value`. */

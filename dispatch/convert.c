@@ -39,10 +39,10 @@ static qf_status cast_step(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype t
         return QF_OK;
     }
     if (!is_float(to) && !is_float(from) && !qfk_pick(b->table, to_rows[to].cast, (qfk_key)from)) {
-        QF_TRY(qfi_emit_stage(b, QFK_OP_to_i64, (qfk_key)from, 1, &in, 64, NULL, NULL, &in));
+        QF_TRY(qfi_emit_stage(b, QFK_OP_to_i64, (qfk_key)from, &in, 64, NULL, NULL, &in));
         from = QF_DT_i64;
     }
-    return qfi_emit_stage(b, to_rows[to].cast, (qfk_key)from, 1, &in, qf_dtype_get(to)->bits, NULL,
+    return qfi_emit_stage(b, to_rows[to].cast, (qfk_key)from, &in, qf_dtype_get(to)->bits, NULL,
                           NULL, ref);
 }
 
@@ -53,18 +53,18 @@ static qf_status wrap_nibble(qfi_builder *b, uint8_t in, qf_dtype to, uint8_t *r
 
     if (to == QF_DT_u4) {
         QF_TRY(qfi_splat(b, 8, 15, &pair[1]));
-        return qfi_emit_stage(b, QFK_OP_bit_and, QFK_KEY_x8, 2, pair, 8, NULL, NULL, ref);
+        return qfi_emit_stage(b, QFK_OP_bit_and, QFK_KEY_x8, pair, 8, NULL, NULL, ref);
     }
     QF_TRY(qfi_splat(b, 8, 4, &pair[1]));
-    QF_TRY(qfi_emit_stage(b, QFK_OP_shl, QFK_KEY_x8, 2, pair, 8, NULL, NULL, &pair[0]));
-    return qfi_emit_stage(b, QFK_OP_shr, QFK_KEY_i8, 2, pair, 8, NULL, NULL, ref);
+    QF_TRY(qfi_emit_stage(b, QFK_OP_shl, QFK_KEY_x8, pair, 8, NULL, NULL, &pair[0]));
+    return qfi_emit_stage(b, QFK_OP_shr, QFK_KEY_i8, pair, 8, NULL, NULL, ref);
 }
 
 static qf_status guard_nibble(qfi_builder *b, uint8_t in, qf_dtype to)
 {
     const qfk_param range = { .i = { to == QF_DT_i4 ? -8 : 0, to == QF_DT_i4 ? 8 : 16 } };
-    return qfi_emit_stage(b, QFK_OP_guard_range, to == QF_DT_i4 ? QFK_KEY_i8 : QFK_KEY_u8, 1, &in,
-                          0, &range, NULL, NULL);
+    return qfi_emit_stage(b, QFK_OP_guard_range, to == QF_DT_i4 ? QFK_KEY_i8 : QFK_KEY_u8, &in, 0,
+                          &range, NULL, NULL);
 }
 
 qf_status qfi_convert(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to, bool guard,
@@ -88,7 +88,7 @@ qf_status qfi_convert(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to, bo
         from = QF_DT_f32;
     }
     if (guarded)
-        QF_TRY(qfi_emit_stage(b, to_rows[held].guard, (qfk_key)from, 1, &in, 0, NULL, NULL, NULL));
+        QF_TRY(qfi_emit_stage(b, to_rows[held].guard, (qfk_key)from, &in, 0, NULL, NULL, NULL));
     QF_TRY(cast_step(b, in, from, held, ref));
     if (guarded && nibble)
         QF_TRY(guard_nibble(b, *ref, to));

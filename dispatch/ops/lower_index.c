@@ -25,13 +25,13 @@ static qf_status count_integers(qfi_builder *b, const qf_attrs *at, const qfi_fo
 {
     uint8_t in[2] = { 0 };
 
-    QF_TRY(qfi_emit_stage(b, QFK_OP_iota, QFK_KEY_i64, 0, in, 64, NULL, row, &in[0]));
+    QF_TRY(qfi_emit_stage(b, QFK_OP_iota, QFK_KEY_i64, in, 64, NULL, row, &in[0]));
     QF_TRY(qfi_splat(b, 64, (uint64_t)at->arange.step.i, &in[1]));
     if (at->arange.step.i != 1)
-        QF_TRY(qfi_emit_stage(b, QFK_OP_mul, QFK_KEY_x64, 2, in, 64, NULL, NULL, &in[0]));
+        QF_TRY(qfi_emit_stage(b, QFK_OP_mul, QFK_KEY_x64, in, 64, NULL, NULL, &in[0]));
     QF_TRY(qfi_splat(b, 64, (uint64_t)at->arange.start.i, &in[1]));
     if (at->arange.start.i != 0)
-        QF_TRY(qfi_emit_stage(b, QFK_OP_add, QFK_KEY_x64, 2, in, 64, NULL, NULL, &in[0]));
+        QF_TRY(qfi_emit_stage(b, QFK_OP_add, QFK_KEY_x64, in, 64, NULL, NULL, &in[0]));
     *ref = in[0];
     return QF_OK;
 }
@@ -49,8 +49,8 @@ qf_status qfi_lower_arange(qfi_builder *b, uint32_t id, uint16_t kernel, const q
         return qfi_convert(b, counted, QF_DT_i64, dtype, false, ref);
     }
     const qfk_param p = { .f = { as_double(&at->arange.start), as_double(&at->arange.step) } };
-    QF_TRY(qfi_emit_stage(b, QFK_OP_arange, (qfk_key)compute, 0, &counted,
-                          qf_dtype_get(compute)->bits, &p, row, &counted));
+    QF_TRY(qfi_emit_stage(b, QFK_OP_arange, (qfk_key)compute, &counted, qf_dtype_get(compute)->bits,
+                          &p, row, &counted));
     return qfi_convert(b, counted, compute, dtype, false, ref);
 }
 
@@ -66,5 +66,5 @@ qf_status qfi_lower_tri(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_
 
     QF_TRY(qfi_lower_in(b, id, 0, row, &in));
     qfi_form_add(&across, &row[rank - 2], -1, b->box.n_loop);
-    return qfi_emit_stage(b, kernel, qfi_bits_key(bits), 1, &in, bits, &p, &across, ref);
+    return qfi_emit_stage(b, kernel, qfi_bits_key(bits), &in, bits, &p, &across, ref);
 }

@@ -19,13 +19,13 @@ static qf_status lower_all(qfi_builder *b, uint32_t id, const qfi_form *row, uin
 }
 
 /* One kernel in the compute type of the operands, rounded to the type of the result. */
-static qf_status compute(qfi_builder *b, uint32_t id, uint16_t kernel, int n_in, const uint8_t *in,
+static qf_status compute(qfi_builder *b, uint32_t id, uint16_t kernel, const uint8_t *in,
                          uint8_t *ref)
 {
     const qf_dtype dtype = qfi_in_type(b, id, 0)->dtype, wide = qf_dtype_get(dtype)->compute;
     uint8_t result;
 
-    QF_TRY(qfi_emit_dtype(b, kernel, wide, n_in, in, qf_dtype_get(wide)->bits, NULL, &result));
+    QF_TRY(qfi_emit_dtype(b, kernel, wide, in, qf_dtype_get(wide)->bits, NULL, &result));
     return qfi_convert(b, result, wide, dtype, false, ref);
 }
 
@@ -50,7 +50,7 @@ qf_status qfi_lower_map(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_
                 break;
             }
     QF_TRY(lower_all(b, id, row, in));
-    return compute(b, id, kernel, qfi_step(b, id)->n_in, in, ref);
+    return compute(b, id, kernel, in, ref);
 }
 
 /* Division of integers, guarded against zero and overflow. */
@@ -62,8 +62,8 @@ qf_status qfi_lower_divide(qfi_builder *b, uint32_t id, uint16_t kernel, const q
 
     QF_TRY(lower_all(b, id, row, in));
     if (qf_dtype_get(wide)->kind != QF_CLASS_FLOAT)
-        QF_TRY(qfi_emit_dtype(b, QFK_OP_guard_div, wide, 2, in, 0, NULL, NULL));
-    return compute(b, id, kernel, 2, in, ref);
+        QF_TRY(qfi_emit_dtype(b, QFK_OP_guard_div, wide, in, 0, NULL, NULL));
+    return compute(b, id, kernel, in, ref);
 }
 
 qf_status qfi_lower_shift(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
@@ -74,8 +74,8 @@ qf_status qfi_lower_shift(qfi_builder *b, uint32_t id, uint16_t kernel, const qf
     uint8_t in[2];
 
     QF_TRY(lower_all(b, id, row, in));
-    QF_TRY(qfi_emit_dtype(b, QFK_OP_guard_range, d->compute, 1, &in[1], 0, &range, NULL));
-    return compute(b, id, kernel, 2, in, ref);
+    QF_TRY(qfi_emit_dtype(b, QFK_OP_guard_range, d->compute, &in[1], 0, &range, NULL));
+    return compute(b, id, kernel, in, ref);
 }
 
 /* Integers have no fused row: nothing is rounded between their product and sum. */
@@ -87,9 +87,9 @@ qf_status qfi_lower_fma(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_
 
     QF_TRY(lower_all(b, id, row, in));
     if (qf_dtype_get(wide)->kind == QF_CLASS_FLOAT)
-        return compute(b, id, kernel, 3, in, ref);
-    QF_TRY(qfi_emit_dtype(b, QFK_OP_mul, wide, 2, in, qf_dtype_get(wide)->bits, NULL, &in[1]));
-    return compute(b, id, QFK_OP_add, 2, &in[1], ref);
+        return compute(b, id, kernel, in, ref);
+    QF_TRY(qfi_emit_dtype(b, QFK_OP_mul, wide, in, qf_dtype_get(wide)->bits, NULL, &in[1]));
+    return compute(b, id, QFK_OP_add, &in[1], ref);
 }
 
 static qf_status compare(qfi_builder *b, uint32_t id, uint16_t kernel, const uint8_t *in,
@@ -97,7 +97,7 @@ static qf_status compare(qfi_builder *b, uint32_t id, uint16_t kernel, const uin
 {
     const qf_dtype wide = qf_dtype_get(qfi_in_type(b, id, 0)->dtype)->compute;
     /* Booleans are ordered as the numbers 0 and 1. */
-    return qfi_emit_dtype(b, kernel, wide == QF_DT_b8 ? QF_DT_u8 : wide, 2, in, 8, NULL, ref);
+    return qfi_emit_dtype(b, kernel, wide == QF_DT_b8 ? QF_DT_u8 : wide, in, 8, NULL, ref);
 }
 
 qf_status qfi_lower_compare(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
@@ -124,7 +124,7 @@ qf_status qfi_lower_where(qfi_builder *b, uint32_t id, uint16_t kernel, const qf
 
     for (int i = 0; i < 3; i++)
         QF_TRY(qfi_lower_broadcast(b, id, i, row, &in[i]));
-    return qfi_emit_stage(b, kernel, qfi_bits_key(bits), 3, in, bits, NULL, NULL, ref);
+    return qfi_emit_stage(b, kernel, qfi_bits_key(bits), in, bits, NULL, NULL, ref);
 }
 
 qf_status qfi_lower_logical_not(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
@@ -134,7 +134,7 @@ qf_status qfi_lower_logical_not(qfi_builder *b, uint32_t id, uint16_t kernel, co
 
     QF_TRY(qfi_lower_in(b, id, 0, row, &in));
     QF_TRY(qfi_convert(b, in, qfi_in_type(b, id, 0)->dtype, QF_DT_b8, false, &in));
-    return qfi_emit_stage(b, kernel, QFK_KEY_b8, 1, &in, 8, NULL, NULL, ref);
+    return qfi_emit_stage(b, kernel, QFK_KEY_b8, &in, 8, NULL, NULL, ref);
 }
 
 qf_status qfi_lower_cast(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,

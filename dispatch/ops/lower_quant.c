@@ -28,7 +28,7 @@ static qf_status splat_f32(qfi_builder *b, double value, uint8_t *ref)
 static qf_status f32_step(qfi_builder *b, uint16_t kernel, uint8_t a, uint8_t with, uint8_t *ref)
 {
     const uint8_t in[] = { a, with };
-    return qfi_emit_stage(b, kernel, QFK_KEY_f32, 2, in, 32, NULL, NULL, ref);
+    return qfi_emit_stage(b, kernel, QFK_KEY_f32, in, 32, NULL, NULL, ref);
 }
 
 /* Step by step, for results that clamping alone does not make safe: i32, whose bound is no f32, and
@@ -39,7 +39,7 @@ static qf_status quantize_steps(qfi_builder *b, uint32_t id, const uint8_t *in, 
     uint8_t x, bound;
 
     QF_TRY(f32_step(b, QFK_OP_mul, in[0], in[1], &x));
-    QF_TRY(qfi_emit_stage(b, QFK_OP_round, QFK_KEY_f32, 1, &x, 32, NULL, NULL, &x));
+    QF_TRY(qfi_emit_stage(b, QFK_OP_round, QFK_KEY_f32, &x, 32, NULL, NULL, &x));
     QF_TRY(f32_step(b, QFK_OP_add, x, in[2], &x));
     QF_TRY(splat_f32(b, (double)at->quant.qmin, &bound));
     QF_TRY(f32_step(b, QFK_OP_maximum, x, bound, &x));
@@ -62,7 +62,7 @@ qf_status qfi_lower_quantize(qfi_builder *b, uint32_t id, uint16_t kernel, const
     QF_TRY(lower_block(b, id, 2, row, &in[2]));
     if (held == QF_DT_f32 || held == QF_DT_i32)
         return quantize_steps(b, id, in, ref);
-    return qfi_emit_stage(b, kernel, (qfk_key)held, 3, in, qf_dtype_get(held)->bits, &p, NULL, ref);
+    return qfi_emit_stage(b, kernel, (qfk_key)held, in, qf_dtype_get(held)->bits, &p, NULL, ref);
 }
 
 /* a op b in `dtype`, widened and rounded back. */
@@ -74,7 +74,7 @@ static qf_status rounded_step(qfi_builder *b, uint16_t kernel, qf_dtype dtype, u
 
     QF_TRY(qfi_convert(b, left, dtype, wide, false, &in[0]));
     QF_TRY(qfi_convert(b, right, dtype, wide, false, &in[1]));
-    QF_TRY(qfi_emit_dtype(b, kernel, wide, 2, in, qf_dtype_get(wide)->bits, NULL, ref));
+    QF_TRY(qfi_emit_dtype(b, kernel, wide, in, qf_dtype_get(wide)->bits, NULL, ref));
     return qfi_convert(b, *ref, wide, dtype, false, ref);
 }
 
@@ -91,7 +91,7 @@ qf_status qfi_lower_dequantize(qfi_builder *b, uint32_t id, uint16_t kernel, con
     QF_TRY(lower_block(b, id, 2, row, &in[2]));
     if (s == QF_DT_f32 && z == QF_DT_f32 && to == QF_DT_f32 &&
         qfk_pick(b->table, kernel, (qfk_key)held))
-        return qfi_emit_stage(b, kernel, (qfk_key)held, 3, in, 32, NULL, NULL, ref);
+        return qfi_emit_stage(b, kernel, (qfk_key)held, in, 32, NULL, NULL, ref);
     QF_TRY(qfi_convert(b, in[0], q, z, false, &x));
     QF_TRY(rounded_step(b, QFK_OP_sub, z, x, in[2], &x));
     QF_TRY(qfi_convert(b, x, z, s, false, &x));
