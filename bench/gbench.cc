@@ -36,7 +36,8 @@ bool qfb_next(qfb_state *s)
 
 double qfb_seconds_per_iteration(const qfb_state *s)
 {
-    return s->iterations ? std::chrono::duration<double>(s->end - s->begin).count() / static_cast<double>(s->iterations) : 0;
+    const std::chrono::duration<double> took = s->end - s->begin;
+    return s->iterations ? took.count() / static_cast<double>(s->iterations) : 0;
 }
 
 void qfb_counter(qfb_state *s, const char *name, double value) { s->state->counters[name] = value; }

@@ -1,8 +1,8 @@
 /* The kernel contract for kernel authors: row macros, prototypes, operator numbers.
  *
  * A kernel exists because a row in kernels/<family>/<family>.def says so. The rows are re-included
- * to make prototypes (here), the table (rows.c), the tests (tests/kernels) and the benchmarks (bench).
- * What a kernel may do is stated at qfk_tile in <qfold/kernels.h>.
+ * to make prototypes (here), the table (rows.c), the tests (tests/kernels) and the benchmarks
+ * (bench). What a kernel may do is stated at qfk_tile in <qfold/kernels.h>.
  *
  *   QFK_OP(family, op, n_in, text)        an operator: how many inputs, what it computes
  *   QF_ROW(family, op, key, isa, exact)   the kernel qfk_<op>_<key>_<isa>; later rows win

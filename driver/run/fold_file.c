@@ -8,7 +8,7 @@
 
 #include "../io/format.h"
 #include "../io/layout.h"
-#include "run.h"
+#include "run_options.h"
 
 /* One run. written: bytes of the output; rejected: a payload of this attempt has no defined value.
  */

@@ -6,7 +6,7 @@
 #include <qfold/version.h>
 
 #include "../io/json.h"
-#include "run.h"
+#include "run_options.h"
 
 static const char *const verdict_names[] = {
     [QF_FOLDED] = "folded", [QF_KEPT] = "kept", [QF_DEAD] = "dead"

@@ -1,7 +1,7 @@
 /* Fold options: read from callers of any version, resolved, copied. */
 #include <string.h>
 
-#include "run.h"
+#include "run_options.h"
 
 qf_status qfi_run_options(const qf_fold_options *given, qf_fold_options *out, qf_diag *diag)
 {

@@ -18,6 +18,7 @@ typedef enum qf_reason {
 #undef QF_REASON
 } qf_reason;
 
+/* Kinds of reasons, as the third column of reasons.def explains them. */
 typedef enum qf_reason_class {
     QF_REASONS_NONE,
     QF_REASONS_NATURE,
@@ -58,6 +59,8 @@ typedef struct qf_fold_options {
     void *progress_user;
 } qf_fold_options;
 
+/* What became of a node. FOLDED: its results are constants, or nothing needs them. KEPT: written as
+ * it was. DEAD: nothing used it, removed. */
 typedef enum qf_verdict { QF_FOLDED, QF_KEPT, QF_DEAD } qf_verdict;
 
 /* One node of the input. graph: path of enclosing nodes, "" at top level.  detail: more than the
@@ -84,6 +87,7 @@ typedef struct qf_report_constant {
     uint32_t n_nodes;
 } qf_report_constant;
 
+/* How many nodes were kept for one reason, and the bytes of their results. */
 typedef struct qf_report_reason {
     qf_reason reason;
     uint32_t count;

@@ -16,6 +16,7 @@ typedef enum qf_op {
     QF_OP_COUNT
 } qf_op;
 
+/* How an operator is computed, as ops.def explains. */
 typedef enum qf_op_kind {
     QF_KIND_VIEW,
     QF_KIND_INDEX,

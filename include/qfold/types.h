@@ -24,6 +24,7 @@ typedef enum qf_dtype {
     QF_DT_COUNT
 } qf_dtype;
 
+/* What elements are. */
 typedef enum qf_dtype_class {
     QF_CLASS_NONE,
     QF_CLASS_BOOL,

@@ -8,9 +8,9 @@ from typing import Iterator
 
 from tree import ROOT, files, finish, lines
 
-BARE = {".ci", "include"}
-"""Folders that need no README: one file or one folder."""
-OPENING = {".c": "/*", ".h": "/*", ".cc": "/*", ".def": "/*", ".py": ('"""', "#!"), ".sh": "#!", ".cmake": "#"}
+BARE = {".", ".ci", "include"}
+"""The root, whose README is for users, and folders of one file or one folder."""
+OPENING = {".c": "/*", ".h": "/*", ".cc": "//", ".def": "/*", ".py": ('"""', "#!"), ".sh": "#!", ".cmake": "#"}
 DECLARATION = re.compile(r"(QF_API|typedef|#define QF_)\b")
 
 
