@@ -72,7 +72,7 @@ qf_status qfi_zip_read(const qfi_zip *zip, const qfi_zip_member *member, uint64_
                        qfi_pool *pool, qf_str *out, qf_diag *diag)
 {
     const source s = { zip->file, *member };
-    uint8_t *bytes;
+    uint8_t *bytes = NULL;
     if (member->size > limit)
         QF_FAIL(diag, QF_ERR_LIMIT, "%s: zip member '%.*s' has %llu bytes, more than %llu",
                 zip->file->path, QFI_STR(member->name), (unsigned long long)member->size,
