@@ -19,6 +19,8 @@
             for (; n - j >= 8; j += 8)                                                  \
                 _mm256_storeu_ps(x + j, op(ca ? _mm256_loadu_ps(pa + j) : a0,           \
                                            cb ? _mm256_loadu_ps(pb + j) : b0));         \
+            if (j == n)                                                                 \
+                continue;                                                               \
             const __m256i k = qfk_mask32(n - j);                                        \
             _mm256_maskstore_ps(x + j, k, op(ca ? _mm256_maskload_ps(pa + j, k) : a0,   \
                                              cb ? _mm256_maskload_ps(pb + j, k) : b0)); \
@@ -44,6 +46,8 @@ FLOATS(qfk_div_f32_avx2, _mm256_div_ps)
             for (; n - j >= 4; j += 4)                                                  \
                 _mm256_storeu_pd(x + j, op(ca ? _mm256_loadu_pd(pa + j) : a0,           \
                                            cb ? _mm256_loadu_pd(pb + j) : b0));         \
+            if (j == n)                                                                 \
+                continue;                                                               \
             const __m256i k = qfk_mask64(n - j);                                        \
             _mm256_maskstore_pd(x + j, k, op(ca ? _mm256_maskload_pd(pa + j, k) : a0,   \
                                              cb ? _mm256_maskload_pd(pb + j, k) : b0)); \

@@ -30,25 +30,41 @@ static inline __m256 f32_from_bf16(__m128i h)
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
 }
 
+/* The first n of 8, n less than that. */
+static inline __m256 load_floats(const float *a, size_t n)
+{
+    return _mm256_maskload_ps(a, qfk_mask32(n));
+}
+
+static inline __m128i load_shorts(const qfk_x16_mem *a, size_t n)
+{
+    return qfk_load_first_bytes(a, 2 * n);
+}
+
+static inline void store_floats(qfk_f32_mem *x, __m256 v, size_t n)
+{
+    _mm256_maskstore_ps((void *)x, qfk_mask32(n), v);
+}
+
 /* Defines the kernel `name`: f32 to a short float, by `eight`; by `one` for a repeated one. */
-#define NARROW(name, eight, one)                                                     \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
-    {                                                                                \
-        (void)p;                                                                     \
-        for (size_t i = 0; n && i < m; i++) {                                        \
-            const float *a = qfk_in_row(in, i);                                      \
-            qfk_x16_mem *x = qfk_out_row(&out, i);                                   \
-            const qfk_x16 x0 = one(*(const qfk_f32_mem *)a);                         \
-            if (in->col == 0) {                                                      \
-                QFK_EACH(n) x[j] = x0;                                               \
-                continue;                                                            \
-            }                                                                        \
-            size_t j = 0;                                                            \
-            for (; n - j >= 8; j += 8)                                               \
-                _mm_storeu_si128((void *)(x + j), eight(_mm256_loadu_ps(a + j)));    \
-            const __m256 tail = _mm256_maskload_ps(a + j, qfk_mask32(n - j));        \
-            qfk_store_first_bytes(x + j, eight(tail), 2 * (n - j));                  \
-        }                                                                            \
+#define NARROW(name, eight, one)                                                             \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)         \
+    {                                                                                        \
+        (void)p;                                                                             \
+        for (size_t i = 0; n && i < m; i++) {                                                \
+            const float *a = qfk_in_row(in, i);                                              \
+            qfk_x16_mem *x = qfk_out_row(&out, i);                                           \
+            const qfk_x16 x0 = one(*(const qfk_f32_mem *)a);                                 \
+            if (in->col == 0) {                                                              \
+                QFK_EACH(n) x[j] = x0;                                                       \
+                continue;                                                                    \
+            }                                                                                \
+            size_t j = 0;                                                                    \
+            for (; n - j >= 8; j += 8)                                                       \
+                _mm_storeu_si128((void *)(x + j), eight(_mm256_loadu_ps(a + j)));            \
+            if (j < n)                                                                       \
+                qfk_store_first_bytes(x + j, eight(load_floats(a + j, n - j)), 2 * (n - j)); \
+        }                                                                                    \
     }
 
 NARROW(qfk_to_f16_f32_avx2, f16_from_f32, qfk_f16_from_f32)
@@ -72,8 +88,8 @@ static inline __m128i load8(const qfk_x16_mem *a) { return _mm_loadu_si128((cons
             size_t j = 0;                                                            \
             for (; n - j >= 8; j += 8)                                               \
                 _mm256_storeu_ps((void *)(x + j), eight(load8(a + j)));              \
-            const __m128i tail = qfk_load_first_bytes(a + j, 2 * (n - j));           \
-            _mm256_maskstore_ps((void *)(x + j), qfk_mask32(n - j), eight(tail));    \
+            if (j < n)                                                               \
+                store_floats(x + j, eight(load_shorts(a + j, n - j)), n - j);        \
         }                                                                            \
     }
 
