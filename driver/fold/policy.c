@@ -21,7 +21,8 @@ typedef struct policy {
     qfi_fold *fold;
     qfi_run *run;
     uint32_t *parent;  /* per node: union-find */
-    uint64_t *sources; /* per definition: bytes of payloads behind it that could vanish */
+    bool *open;        /* per node: belongs to a group */
+    uint64_t *sources; /* per node: bytes of payloads behind its results that could vanish */
     group *groups;
     uint32_t *number; /* per node that leads a group: its index */
     uint32_t n_group;
@@ -50,10 +51,31 @@ static void join(uint32_t *parent, uint32_t a, uint32_t b)
         parent[a] = b;
 }
 
-/* A node whose part in the file is not settled: it folds, or nobody needs it so far. */
-static bool is_open(const qfi_run *run, qfi_id n)
+/* Nodes whose part in the file is not settled (they fold, or nobody needs them so far) and from
+ * which something stored comes: what is dead joins nobody. */
+static qf_status find_open(policy *p, qf_diag *diag)
 {
-    return run->member[n] == QFI_FOLD || (run->member[n] == QFI_HELD && !run->live[n]);
+    const qf_graph *g = p->fold->graph;
+    const qfi_run *run = p->run;
+    p->open = qfi_pool_alloc(&p->run->pool, g->n_node, sizeof *p->open);
+    if (!p->open)
+        return QFI_NO_MEMORY(diag);
+    for (qfi_id n = g->n_node; n-- > 0;) {
+        const qfi_node *node = &g->node[n];
+        if (run->member[n] == QFI_RUNTIME || run->live[n]) {
+            p->open[n] = false;
+            continue;
+        }
+        p->open[n] |= node->effect == QFI_WRITE;
+        for (uint32_t k = 0; k < node->n_out; k++)
+            p->open[n] |= run->boundary[node->first_out + k] != QFI_NONE;
+        for (uint32_t k = 0; p->open[n] && k < node->n_in; k++) {
+            const qfi_id v = g->operand[node->first_in + k];
+            if (v != QFI_NONE && g->value[v].node != QFI_NONE)
+                p->open[g->value[v].node] = true;
+        }
+    }
+    return QF_OK;
 }
 
 static void join_operands(const policy *p, qfi_id n, uint32_t *reader)
@@ -65,7 +87,7 @@ static void join_operands(const policy *p, qfi_id n, uint32_t *reader)
         if (v == QFI_NONE)
             continue;
         const qfi_value *value = &g->value[v];
-        if (value->node != QFI_NONE && is_open(p->run, value->node))
+        if (value->node != QFI_NONE && p->open[value->node])
             join(p->parent, n, value->node);
         if (value->node != QFI_NONE || value->payload == QFI_NONE ||
             p->run->payload_use[value->payload])
@@ -111,7 +133,7 @@ static qf_status number_groups(policy *p, qf_diag *diag)
     if (!p->number || !p->groups || !p->unit)
         return QFI_NO_MEMORY(diag);
     for (uint32_t i = 0; i < n; i++) {
-        if (!is_open(p->run, i) || find(p->parent, i) != i)
+        if (!p->open[i] || find(p->parent, i) != i)
             continue;
         p->number[i] = p->n_group;
         p->groups[p->n_group++] = (group){ .first = i };
@@ -155,6 +177,7 @@ static qf_status make_groups(policy *p, qf_diag *diag)
 {
     const qf_graph *g = p->fold->graph;
     p->parent = qfi_pool_alloc(&p->run->pool, g->n_node, sizeof *p->parent);
+    QF_TRY(find_open(p, diag));
     uint32_t *reader = qfi_pool_alloc(&p->run->pool, g->n_payload, sizeof *reader);
     if (!p->parent || !reader)
         return QFI_NO_MEMORY(diag);
@@ -163,7 +186,7 @@ static qf_status make_groups(policy *p, qf_diag *diag)
     for (uint32_t i = 0; i < g->n_node; i++)
         p->parent[i] = i;
     for (uint32_t i = 0; i < g->n_node; i++)
-        if (is_open(p->run, i))
+        if (p->open[i])
             join_operands(p, i, reader);
     join_units(p);
     QF_TRY(number_groups(p, diag));
@@ -188,26 +211,37 @@ static uint64_t add_bytes(uint64_t a, uint64_t b)
  * none. */
 static qf_status estimate_sources(policy *p, qf_diag *diag)
 {
-    const qfi_prog *prog = &p->fold->prog;
     const qf_graph *g = p->fold->graph;
-    p->sources = qfi_pool_alloc(&p->run->pool, prog->n, sizeof *p->sources);
+    p->sources = qfi_pool_alloc(&p->run->pool, g->n_node, sizeof *p->sources);
     if (!p->sources)
         return QFI_NO_MEMORY(diag);
-    for (size_t i = 0; i < prog->n; i++) {
-        const qfi_def *def = &prog->def[i];
-        const qfi_id payload = def->leaf == QFI_NONE ? QFI_NONE : g->value[def->leaf].payload;
-        if (payload != QFI_NONE && !p->run->payload_use[payload])
-            p->sources[i] = g->payload[payload].packed;
-        for (uint32_t k = 0; k < def->n_in; k++)
-            p->sources[i] = add_bytes(p->sources[i], p->sources[def->in[k]]);
+    for (qfi_id n = 0; n < g->n_node; n++) {
+        for (uint32_t k = 0; p->open[n] && k < g->node[n].n_in; k++) {
+            const qfi_id v = g->operand[g->node[n].first_in + k];
+            if (v == QFI_NONE)
+                continue;
+            const qfi_value *value = &g->value[v];
+            const bool vanishes =
+                value->payload != QFI_NONE && !p->run->payload_use[value->payload];
+            const uint64_t bytes = value->node != QFI_NONE ? p->sources[value->node]
+                                   : vanishes              ? g->payload[value->payload].packed
+                                                           : 0;
+            p->sources[n] = add_bytes(p->sources[n], bytes);
+        }
     }
     return QF_OK;
 }
 
 static qfi_sum badness(const policy *p, uint32_t u)
 {
-    const qfi_unit *unit = &p->run->unit[u];
-    return (qfi_sum)unit->bytes - (qfi_sum)p->sources[unit->base];
+    const qfi_run *run = p->run;
+    uint64_t sources = 0;
+    for (qfi_id v = run->unit[u].first; v != QFI_NONE; v = run->next_in_unit[v]) {
+        const qfi_id n = p->fold->graph->value[v].node;
+        if (run->unit_of[v] == u && p->sources[n] > sources)
+            sources = p->sources[n];
+    }
+    return (qfi_sum)run->unit[u].bytes - (qfi_sum)sources;
 }
 
 /* Later units first among equals: they are nearer to the end of the program, so less depends on
