@@ -181,12 +181,12 @@ void qfi_build_dequantize_per_tensor(qfi_lowering *l)
                      dtype);
 }
 
-/* Scales in their own dtype; zero points in the dtype in which they meet the data, which may wrap;
- * none are zeros. */
+/* Scales in their own dtype, or that of a float difference if it is wider; zero points in the dtype
+ * in which they meet the data, which may wrap; none are zeros. */
 static void dequantize_on(qfi_lowering *l, const grid *g, qf_dtype dtype)
 {
     const qf_dtype data = qfi_type_of(l, qfi_arg_tensor(l, "input")).dtype;
-    const qf_dtype scale = qfi_type_of(l, qfi_arg_tensor(l, "scales")).dtype;
+    qf_dtype scale = qfi_type_of(l, qfi_arg_tensor(l, "scales")).dtype;
     qfi_ref zero;
 
     if (qfi_class(scale) != QF_CLASS_FLOAT)
@@ -197,6 +197,8 @@ static void dequantize_on(qfi_lowering *l, const grid *g, qf_dtype dtype)
         if (meet == QF_DT_none)
             qfi_refuse(l, QF_REASON_unsupported_dtype, "%s minus %s", qf_dtype_get(data)->name,
                        qf_dtype_get(own)->name);
+        if (qfi_class(meet) == QF_CLASS_FLOAT)
+            scale = qfi_promote(meet, scale);
         zero = on_grid(l, "zero_points", g, meet);
     } else {
         zero = qfi_expand(l, qfi_full_int(l, data, 0), g->rank, g->dim);

@@ -176,14 +176,14 @@ def unary_cases() -> Iterator[Case]:
     for name, dtype in itertools.product((*EXACT, *ROUGH), (*FLOATS, *INTS, B8)):
         fn = getattr(A, name).default
         positive = name in ("sqrt", "rsqrt", "log")
-        # The form that core gives to erf, sigmoid and the rest is the operator itself; only f64 libraries differ further.
-        ulp = ROUGH.get(name, 0) * (2 if dtype == F64 else 1)
-        yield from case(f"{name}.{NAMES[dtype]}", fn, values(dtype, (5, 7), 2, positive), ulp=ulp)
+        # Two f64 libraries may each be an ulp off; torch flushes what is below the normal numbers in some of its kernels.
+        ulp, near = ROUGH.get(name, 0) * (2 if dtype == F64 else 1), 1e-30 if name in ROUGH else 0
+        yield from case(f"{name}.{NAMES[dtype]}", fn, values(dtype, (5, 7), 2, positive), ulp=ulp, near=near)
         if dtype.is_floating_point:
-            yield from case(f"{name}.special.{NAMES[dtype]}", fn, special(dtype), ulp=ulp)
+            yield from case(f"{name}.special.{NAMES[dtype]}", fn, special(dtype), ulp=ulp, near=near)
     for v, dtype in itertools.product((0, 1, 2, 3, -1, -2, 0.5, -0.5, 4, 1.7, 0.0, 2.0), (*FLOATS, *INTS, B8)):
         x = values(dtype, (3, 5), 1, positive=isinstance(v, float))
-        ulp = 0 if v in (0, 1, 2, 3, -1, -2) or not dtype.is_floating_point and isinstance(v, int) else 2
+        ulp = 0 if v in (0, 1, 2, 3, -1, -2) or not dtype.is_floating_point and isinstance(v, int) else 4
         yield from case(f"pow.Tensor_Scalar.{NAMES[dtype]}.{v}", lambda a, v=v: A.pow.Tensor_Scalar(a, v), x, ulp=ulp)
     for dtype in (*FLOATS, *INTS):
         x, y = values(dtype, (3, 4), 1, True), torch.tensor([0, 1, 2, 3]).to(dtype)
@@ -407,7 +407,7 @@ def reduce_cases() -> Iterator[Case]:
         yield from case(f"sum.{tag}", A.sum.default, x, near=near)
         yield from case(f"sum.dim.{tag}", lambda c: A.sum.dim_IntList(c, [0, -1], True), x, near=near)
         yield from case(f"sum.dim.none.{tag}", lambda c: A.sum.dim_IntList(c, None), x, near=near)
-        yield from case(f"sum.dtype.{tag}", lambda c: A.sum.dim_IntList(c, [1], dtype=F32), x, near=near)
+        yield from case(f"sum.dtype.{tag}", lambda c: A.sum.dim_IntList(c, [1], dtype=F32), x, near=max(near, 2e-6))
         yield from case(f"mean.{tag}", A.mean.default, x, near=near)
         yield from case(f"mean.dim.{tag}", lambda c: A.mean.dim(c, [1], True), x, near=near)
         yield from case(f"amax.{tag}", lambda c: A.amax.default(c, [1]), x)
@@ -419,7 +419,7 @@ def reduce_cases() -> Iterator[Case]:
             yield from case(f"{name}.{tag}", packet.default, x)
             yield from case(f"{name}.dim.{tag}", lambda c, f=packet: f.dim(c > 0, 1, True), x)
             yield from case(f"{name}.dims.{tag}", lambda c, f=packet: f.dims(c, [0, 2]), x)
-            yield from case(f"{name}.u8.{tag}", lambda c, f=packet: f.dim(c.to(U8), 0), x)
+            yield from case(f"{name}.u8.{tag}", lambda c, f=packet: f.dim((c > 0).to(U8), 0), x)
         yield from case(f"cumsum.{tag}", lambda c: A.cumsum.default(c, -1), x, near=near if dtype in (F16, BF16) else 0)
         yield from case(f"cumsum.dtype.{tag}", lambda c: A.cumsum.default(c, 0, dtype=F64), x, near=1e-13)
         yield from case(f"diff.{tag}", lambda c: A.diff.default(c, 2, 1), x)
