@@ -147,6 +147,33 @@ static int64_t arange_count(qfi_lowering *l, double start, double end, double st
     return count > 0 ? (int64_t)count : 0;
 }
 
+__extension__ typedef __int128 wide;
+
+/* The same in integers: exact beyond 2^53, as torch counts when all three are integers. */
+static int64_t arange_count_exact(qfi_lowering *l, int64_t start, int64_t end, int64_t step)
+{
+    const wide span = (wide)end - start;
+    const wide count = step ? (span + step + (step > 0 ? -1 : 1)) / step : -1;
+
+    if (count < 0 || count >= (wide)1 << 53 || (span < 0) != (step < 0 && span)) {
+        qfi_refuse(l, QF_REASON_undefined, "arange from %lld to %lld by %lld", (long long)start,
+                   (long long)end, (long long)step);
+        return 0;
+    }
+    return (int64_t)count;
+}
+
+static void arange_integers(qfi_lowering *l, qf_dtype dtype, int64_t start, int64_t end,
+                            int64_t step)
+{
+    qf_attrs attrs = { .arange = { .type = { .dtype = dtype, .rank = 1 },
+                                   .start = { .is_int = true, .i = start },
+                                   .step = { .is_int = true, .i = step } } };
+
+    attrs.arange.type.dim[0] = arange_count_exact(l, start, end, step);
+    qfi_result(l, qfi_append(l, QF_OP_arange, &attrs, NULL, 0));
+}
+
 void qfi_build_arange(qfi_lowering *l)
 {
     const qfi_number end = qfi_arg_number(l, "end");
@@ -161,6 +188,10 @@ void qfi_build_arange(qfi_lowering *l)
             v[i] = trunc(v[i]);
     if (dtype == QF_DT_b8)
         qfi_refuse(l, QF_REASON_undefined, "arange of booleans");
+    if (all_int && qfi_class(dtype) != QF_CLASS_FLOAT) {
+        arange_integers(l, dtype, start.v.i, end.v.i, step.v.i);
+        return;
+    }
     qf_attrs attrs = { .arange = { .type = { .dtype = dtype, .rank = 1 } } };
     attrs.arange.type.dim[0] = arange_count(l, v[0], v[1], v[2]);
     if (is_integral(v[0]) && is_integral(v[2])) {

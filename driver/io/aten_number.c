@@ -312,20 +312,6 @@ void qfi_build_assert_scalar(qfi_lowering *l)
     l->env->holds = qfi_number_truth(qfi_arg_number(l, "self"));
 }
 
-void qfi_build_assert_tensor(qfi_lowering *l)
-{
-    const qfi_ref x = qfi_arg_tensor(l, "self");
-    qf_scalar value[64];
-    uint32_t n = 0;
-
-    if (!qfi_lowering_ok(l))
-        return;
-    if (!l->env->elements(l->env, x, value, &n) || n != 1)
-        qfi_refuse(l, QF_REASON_assertion, "not one known number");
-    else
-        l->env->holds = value[0].is_int ? value[0].i != 0 : value[0].f != 0.0;
-}
-
 static void assert_between(qfi_lowering *l, int64_t least)
 {
     const int64_t v = qfi_arg_int(l, "size");

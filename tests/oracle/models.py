@@ -4,14 +4,16 @@ torch as it is, functional, and decomposed to core. Every model is built from it
 
     models.py --qfold PROGRAM [--only GLOB] [--models FOLDER] [--large]
 
-Checked for each: the folded file loads, no node that depends on no input is left without a reason, outputs are equal (bit for bit,
-or within the tolerance of the model's row where sums or transcendentals were folded), and folding again changes no byte.
+Checked for each: the folded file loads; no node that depends on no input is left without a reason; every stored constant has the bits
+that torch computes (within 2 ulp behind sums and transcendentals, which torch does not define to the bit), and so have the
+outputs if no constant was inexact, else they are within the row's tolerance; folding again changes no byte.
 The last line is `N passed, N failed, N skipped`; exit 1 on a failure."""
 from __future__ import annotations
 
 import argparse
 import fnmatch
 import json
+import logging
 import subprocess
 import sys
 import tempfile
@@ -24,16 +26,18 @@ import torch
 from torch import nn
 
 warnings.filterwarnings("ignore")
+logging.getLogger("torch._export").setLevel(logging.ERROR)
 torch.set_num_threads(1)
 FORMS = ("raw", "functional", "core")
 
 
 @dataclass(frozen=True)
 class Model:
-    """tolerance: 0 = bit for bit, else largest difference relative to the largest magnitude. gone: op globs that must vanish."""
+    """tolerance: of outputs when a constant differs, relative to the largest magnitude. ulps: of constants. gone: op globs that must vanish."""
     name: str
     make: Callable[[], tuple[nn.Module, tuple[Any, ...]]]
     tolerance: float = 0.0
+    ulps: int = 0
     gone: tuple[str, ...] = ()
     large: bool = False
 
@@ -92,7 +96,7 @@ def swin() -> tuple[nn.Module, tuple[Any, ...]]:
 
 def wav2vec2_position() -> tuple[nn.Module, tuple[Any, ...]]:
     conv = nn.Conv1d(768, 768, 128, padding=64, groups=16)
-    return nn.utils.parametrizations.weight_norm(conv, dim=2), (torch.linspace(-1, 1, 768 * 40).view(1, 768, 40),)
+    return nn.utils.parametrizations.weight_norm(conv, dim=2), (torch.randn(1, 768, 40),)
 
 
 def bf16(made: tuple[nn.Module, tuple[Any, ...]]) -> tuple[nn.Module, tuple[Any, ...]]:
@@ -100,13 +104,14 @@ def bf16(made: tuple[nn.Module, tuple[Any, ...]]) -> tuple[nn.Module, tuple[Any,
 
 
 MODELS = [
-    Model("llama", llama),
-    Model("llama-bf16", lambda: bf16(llama())),
+    Model("llama", llama, tolerance=1e-6, ulps=2),
+    Model("llama-bf16", lambda: bf16(llama()), tolerance=1e-2, ulps=2),
     Model("gpt2", gpt2),
     Model("bert", bert),
     Model("swin", swin),
-    Model("wav2vec2-position", wav2vec2_position, tolerance=1e-6, gone=("aten._weight_norm*", "aten.linalg_vector_norm*", "aten.mul*", "aten.div*")),
-    Model("llama-32", lambda: llama(32), large=True),
+    # torch sums 36,864 squares per norm in f32: its weights are 20 times further from the exact ones than the fold's.
+    Model("wav2vec2-position", wav2vec2_position, tolerance=1e-6, ulps=64, gone=("aten._weight_norm*", "aten.linalg_vector_norm*", "aten.mul*", "aten.div*")),
+    Model("llama-32", lambda: llama(32), tolerance=2e-6, ulps=2, large=True),
 ]
 
 
@@ -137,6 +142,48 @@ def difference(want: list[torch.Tensor], got: list[torch.Tensor]) -> float:
     return worst
 
 
+def placeholders(program: Any) -> dict[str, torch.Tensor]:
+    """Stored tensors by the name of their placeholder."""
+    stored = {**program.state_dict, **program.constants}
+    return {s.arg.name: stored[s.target] for s in program.graph_signature.input_specs if s.target in stored}
+
+
+def node_values(program: Any) -> dict[str, Any]:
+    """What every node of the program computes for its example inputs."""
+    values: dict[str, Any] = {}
+
+    class Recorder(torch.fx.Interpreter):
+        def run_node(self, n: torch.fx.Node) -> Any:
+            values[n.name] = super().run_node(n)
+            return values[n.name]
+
+    given = placeholders(program)
+    leaves = iter(torch.utils._pytree.tree_leaves(program.example_inputs))
+    names = [n.name for n in program.graph.nodes if n.op == "placeholder"]
+    with torch.no_grad():
+        Recorder(program.graph_module).run(*(given[n] if n in given else next(leaves) for n in names))
+    return values
+
+
+def ulps_apart(want: torch.Tensor, got: torch.Tensor) -> float:
+    """Largest distance in units of the last place of `want`; 0 for equal bits or NaN both, infinite for different types."""
+    if want.dtype != got.dtype or want.shape != got.shape:
+        return float("inf")
+    if torch.equal(want, got) or not want.dtype.is_floating_point:
+        return 0.0 if torch.equal(want, got) else float("inf")
+    w, g = want.double(), got.double()
+    unit = torch.exp2(torch.floor(torch.log2(w.abs().clamp_min(torch.finfo(want.dtype).tiny)))) * torch.finfo(want.dtype).eps
+    same = (w == g) | (w.isnan() & g.isnan())
+    return float(torch.where(same, 0.0, (w - g).abs() / unit).max())
+
+
+def constants_apart(before: Any, after: Any) -> float:
+    """Largest distance, in ulps, of a constant of the folded program from what torch computes for it in the original one."""
+    old = placeholders(before)
+    values = node_values(before)
+    return max((ulps_apart(values[n], v) for n, v in placeholders(after).items() if n not in old and n in values), default=0.0)
+
+
 def constant_nodes(program: Any) -> set[str]:
     """Names of calls that no input reaches and that draw nothing."""
     signature, reached = program.graph_signature, set()
@@ -157,9 +204,12 @@ def findings(model: Model, form: str, qfold: Path, source: Path, folder: Path) -
     wrong = []
     want, before = outputs(source)
     got, after = outputs(target)
-    error = difference(want, got)
-    if error > model.tolerance:
-        wrong.append(f"outputs differ by {error:.3g}, allowed {model.tolerance:.3g}")
+    apart = constants_apart(before, after)
+    if apart > model.ulps:
+        wrong.append(f"a constant is {apart:.3g} ulp off, allowed {model.ulps}")
+    error, allowed = difference(want, got), model.tolerance if apart else 0.0
+    if error > allowed:
+        wrong.append(f"outputs differ by {error:.3g}, allowed {allowed:.3g}")
     entries = {e["name"]: e for e in json.loads(report.read_text())["nodes"]}
     silent = [n for n in constant_nodes(after) if entries.get(n, {}).get("reason", "runtime") == "runtime" and "getitem" not in n]
     if silent:

@@ -559,8 +559,8 @@ def number_cases() -> Iterator[Case]:
     yield from case("dropout", lambda c: A.dropout.default(c, 0.5, False) * 2, values(F32))
     yield from case("native_dropout", lambda c: list(A.native_dropout.default(c, 0.5, False)), values(F32), core=False)
     yield from case("assert_metadata", lambda c: c.to(F16).to(F32) + 1, values(F32))
-    yield from case("_assert_async", lambda c: (A._assert_async.default(c > 0), c * 2)[1], torch.tensor(2.0), core=False)
-    yield from case("_assert_async.msg", lambda c: (A._assert_async.msg(c > 0, "text"), c * 2)[1], torch.tensor(2.0), core=False)
+    yield from case("_assert_async", lambda c: (A._assert_async.default(c > 0), c * 2)[1], torch.tensor(2.0), core=False, keep="assertion")
+    yield from case("_assert_async.msg", lambda c: (A._assert_async.msg(c > 0, "text"), c * 2)[1], torch.tensor(2.0), core=False, keep="assertion")
 
     def without_autocast(c: Tensor, d: Tensor) -> Tensor:
         with torch.autocast("cpu", enabled=False):
