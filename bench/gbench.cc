@@ -17,7 +17,7 @@ void qfb_register(const char *name, qfb_case *run, const void *argument)
     benchmark::RegisterBenchmark(name, [run, argument](benchmark::State &state) {
         qfb_state wrapped = {&state, {}, {}, 0, false};
         run(&wrapped, argument);
-    })->UseRealTime();
+    });
 }
 
 bool qfb_next(qfb_state *s)

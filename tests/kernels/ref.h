@@ -2,7 +2,7 @@
  *
  *     const ref_op ref_binary[] = { { .op = "add", .element = add }, …, { 0 } };
  *
- * which test_kernels.c finds by the name of the family. References are naive and share no code with
+ * which ref_find.c finds by the family. References are naive and share no code with
  * kernels/. For most operators `element` is enough; the hooks after it serve the others. */
 #ifndef QF_REF_H
 #define QF_REF_H
