@@ -1,5 +1,5 @@
 /* What the operators of the binary family mean, in 64-bit integers and doubles. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* What the operators of the cast family mean: numbers through double and int64, NaNs by bits. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <math.h>
 

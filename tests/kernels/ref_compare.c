@@ -1,5 +1,5 @@
 /* What the operators of the compare family mean. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 /* -1, 0, 1, or 2 if the operands are not ordered. */
 static int order(const ref_el *e)

@@ -1,5 +1,5 @@
 /* What the operators of the fill family mean. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 static uint64_t fill(const ref_el *e)
 {

@@ -1,5 +1,5 @@
 /* What the operator of the gather family means. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 enum { ENTRIES = 7 };
 

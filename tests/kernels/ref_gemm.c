@@ -1,5 +1,5 @@
 /* The gemm family: one packed step, tested whole, since it is no tile kernel. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <math.h>
 #include <stdio.h>

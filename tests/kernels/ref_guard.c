@@ -1,5 +1,5 @@
 /* What the operators of the guard family mean. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <math.h>
 

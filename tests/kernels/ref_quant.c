@@ -1,6 +1,6 @@
 /* What the operators of the quant family mean: f32 arithmetic, done in f64 and rounded after each
  * step (exact: a sum or product of two f32 survives that double rounding). */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <math.h>
 

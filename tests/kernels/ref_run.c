@@ -1,6 +1,6 @@
 /* Runs one kernel row over sizes, strides, alignments and placements against guard pages, and
  * compares every byte around its operands with what the reference leaves there. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* What the operators of the select family mean. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 __extension__ typedef __int128 wide;
 

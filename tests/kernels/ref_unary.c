@@ -1,5 +1,5 @@
 /* What the operators of the unary family mean. Transcendental ones: libm in long double. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* The harness must turn red: runs it on kernels that break the contract in one way each. */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  *     test_kernels [-s SEED] [GLOB]      GLOB over row names, such as 'add_*'
  *
  * Built with CHECK_EMULATED, it runs the AVX-512 rows alone, which then are plain C (tests/emu). */
-#include "ref.h"
+#include "kernel_ref.h"
 
 #include <fnmatch.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
  *
  * which ref_find.c finds by the family. References are naive and share no code with
  * kernels/. For most operators `element` is enough; the hooks after it serve the others. */
-#ifndef QF_REF_H
-#define QF_REF_H
+#ifndef QF_KERNEL_REF_H
+#define QF_KERNEL_REF_H
 
 #include "check.h"
 
