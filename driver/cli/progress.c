@@ -42,13 +42,12 @@ static void draw(const qfi_progress *bar, uint64_t done, uint64_t total, double 
 {
     char text[24], cells[BAR_WIDTH + 1];
     const double share = total ? (double)done / (double)total : 1;
-    const double left = share > 0 ? seconds * (1 - share) / share : 0;
+    const long left = share > 0 ? (long)(seconds * (1 - share) / share) : 0;
     for (int i = 0; i < BAR_WIDTH; i++)
         cells[i] = i < (int)(share * BAR_WIDTH) ? '#' : '.';
     cells[BAR_WIDTH] = 0;
-    fprintf(stderr, "\r\033[K%s [%s] %3.0f %%  %s/s  %.0f:%02.0f left", bar->what, cells,
-            share * 100, qfi_human((uint64_t)((double)done / seconds), text),
-            (double)((long)left / 60), (double)((long)left % 60));
+    fprintf(stderr, "\r\033[K%s [%s] %3.0f %%  %s/s  %ld:%02ld left", bar->what, cells, share * 100,
+            qfi_human((uint64_t)((double)done / seconds), text), left / 60, left % 60);
     fflush(stderr);
 }
 
