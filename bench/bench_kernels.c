@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../tests/kernels/ref.h"
+#include "../tests/kernels/kernel_ref.h"
 
 #define PAD 64
 
