@@ -66,12 +66,13 @@ static void choose_tile(qfi_tiles *t)
     for (int i = 0; i < t->piece->n_operand; i++)
         transposes |= t->load[i] == LOAD_TRANSPOSE;
     if (is_direct(t)) {
-        t->n = min64(t->cols, transposes ? 256 : TASK_BYTES / size);
-        t->m = min64(t->rows, transposes ? 64 : TASK_BYTES / size / t->n);
+        t->n = min64(t->cols, transposes ? 128 : TASK_BYTES / size);
+        t->m = min64(t->rows, transposes ? 128 : TASK_BYTES / size / t->n);
         return;
     }
+    /* A transposed tile is one cache line of the operand high, so that each line is fetched once. */
     const int64_t all = QFI_SLOT_BYTES / size;
-    t->n = min64(t->cols, transposes ? (all >= 2048 ? 64 : 32) : all);
+    t->n = min64(t->cols, transposes ? 64 : all);
     t->m = min64(min64(t->rows, QFI_SLOT_ROWS), all / t->n);
 }
 

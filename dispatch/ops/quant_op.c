@@ -36,9 +36,12 @@ qf_status qfi_infer_quantize(const qf_call *call, qf_type *out, qf_diag *diag)
         to->compute == QF_DT_f64 || call->attrs->quant.dtype == QF_DT_f32 ||
         call->attrs->quant.dtype == QF_DT_u32)
         QF_FAIL(diag, QF_ERR_DTYPE, "quantize: to %s is not supported", to->name);
-    if (call->attrs->quant.rule != QF_QUANT_TORCH ||
-        call->attrs->quant.qmin > call->attrs->quant.qmax)
-        QF_FAIL(diag, QF_ERR_ATTR, "quantize: unknown rule, or bounds out of order");
+    const bool is_float = to->kind == QF_CLASS_FLOAT, is_signed = to->kind == QF_CLASS_INT;
+    const int64_t most = is_float ? INT32_MAX : ((int64_t)1 << (to->bits - is_signed)) - 1;
+    const int64_t least = is_float ? INT32_MIN : is_signed ? -most - 1 : 0;
+    const int64_t qmin = call->attrs->quant.qmin, qmax = call->attrs->quant.qmax;
+    if (call->attrs->quant.rule != QF_QUANT_TORCH || qmin > qmax || qmin < least || qmax > most)
+        QF_FAIL(diag, QF_ERR_ATTR, "quantize: unknown rule, or bounds that %s does not hold", to->name);
     QF_TRY(check_blocks(call, 1, diag));
     QF_TRY(check_blocks(call, 2, diag));
     out->dtype = call->attrs->quant.dtype;

@@ -340,6 +340,14 @@ static qf_status at_once(const chain *c, const qf_ctx *ctx, bool stream, const b
     return st;
 }
 
+/* Which of two NaNs an addition keeps is left to the order in which the compiler gives them to the instruction. */
+static bool same(qf_dtype dtype, const uint64_t *a, const uint64_t *b)
+{
+    const bool computes = ref_is_float(dtype) && qf_dtype_get(dtype)->compute != QF_DT_none;
+    return (a[0] == b[0] && a[1] == b[1]) ||
+           (computes && check_is_nan((unsigned)dtype, a[0]) && check_is_nan((unsigned)dtype, b[0]));
+}
+
 /* Fused, a guard sees only the elements that the result needs: what fails alone may succeed, never
  * the other way round. */
 static bool agree(const chain *c, const ref_tensor *want, qf_status want_st, const ref_tensor *got,
@@ -356,7 +364,7 @@ static bool agree(const chain *c, const ref_tensor *want, qf_status want_st, con
         return false;
     }
     for (int64_t i = 0; i < want->n; i++)
-        if (memcmp(want->e[i], got->e[i], sizeof *want->e) != 0) {
+        if (!same(want->type.dtype, want->e[i], got->e[i])) {
             printf("%s: element %" PRId64 " is %" PRIx64 ", not %" PRIx64 "\n  %s\n", how, i,
                    got->e[i][0], want->e[i][0], describe(c, text, sizeof text));
             return false;
@@ -369,19 +377,16 @@ static bool run_chain(check_rng *rng, const qf_ctx *threaded, const qf_table *sc
 {
     static const uint64_t memories[] = { 0, 1u << 20, 300000, 150000 };
     chain c;
-    ref_tensor want, want_scalar, got;
+    ref_tensor want, got;
     bool ok = true;
 
     random_chain(rng, &c);
     const qf_type *type = &c.type[c.n_input + c.n_step - 1];
     ref_make(&want, type);
-    ref_make(&want_scalar, type);
     ref_make(&got, type);
     /* Which of two NaNs a sum keeps is left to the instruction: each table is compared with itself.
      */
     const qf_status want_st = one_by_one(&c, threaded->table, &want);
-    if (one_by_one(&c, scalar, &want_scalar) != want_st)
-        ok = false;
     for (unsigned k = 0; k < 4 && ok; k++) {
         qf_ctx ctx = *threaded;
         bool read[MOST_INPUTS];
@@ -398,7 +403,7 @@ static bool run_chain(check_rng *rng, const qf_ctx *threaded, const qf_table *sc
             order[d] = (uint8_t)dims[d];
         const qf_status st = at_once(&c, &ctx, k != 2, read, k % 2 ? order : NULL, &got, &diag);
         *limited += st == QF_ERR_LIMIT;
-        ok = agree(&c, k == 0 ? &want_scalar : &want, want_st, &got, st, &diag,
+        ok = agree(&c, &want, want_st, &got, st, &diag,
                    k == 0   ? "scalar"
                    : k == 1 ? "read"
                    : k == 2 ? "run"
@@ -407,7 +412,6 @@ static bool run_chain(check_rng *rng, const qf_ctx *threaded, const qf_table *sc
     for (uint32_t i = 0; i < c.n_input; i++)
         ref_free(&c.input[i]);
     ref_free(&want);
-    ref_free(&want_scalar);
     ref_free(&got);
     return ok;
 }
