@@ -34,24 +34,33 @@ typedef enum qf_op_kind {
 typedef enum qf_quant_rule { QF_QUANT_TORCH = 0 } qf_quant_rule;
 
 /* Attributes, by the last column of ops.def. All are normalised: dims are >= 0, slices clamped,
- * sizes known. dims     permute: output dim k is input dim dim[k] shape    reshape, expand: the
- * whole output shape slice    slice: n elements from start in steps of `step` >= 1 along dim.
- * select: the element `start`, dim removed. slice_scatter, select_scatter: where operand 1 goes in
- * operand 0 mask     bit k is dim k. squeeze: dims of size 1 to remove; unsqueeze: dims of the
- * OUTPUT that are new; flip diagonal elements [i, i + offset] of dims dim0, dim1, which move to the
- * end as one dim full     the value, converted to type.dtype; type: of the result arange   element
- * i is start + i * step, in double rounded once (integers: in 64-bit integers); type: [n] tri triu
- * keeps column - row >= diagonal, tril keeps column - row <= diagonal; the rest is zero cast
- * destination dtype. Floats to integers out of range fail with ERR_VALUE quant    dtype: of the
- * result. qmin, qmax: clamp bounds of quantize. Operands are data, scale s, zero point z; element
- *          i_k of data uses element i_k / block[k] of s and z, whose dims are ceil(dim / block) (1
- * where block is the dim) quantize: s is the f32 MULTIPLIER (the inverse scale), z is f32:
- * clamp(round(x * s) + z, qmin, qmax) dequantize: (q - z) in z's dtype, converted to s's dtype,
- * times s in that dtype, converted to `dtype` dim      cat, cumsum, index_select (operand 1: i64 or
- * i32 [n]), gather roll     elements move by shift[k] along dim k pad      before, after: elements
- * per dim, operand 1 (rank 0) fills them; negative crops reduce   mask: dims to reduce; keep: they
- * stay with size 1. Sums of f16, bf16, f32 accumulate in f64; of integers in i64 index    mask:
- * dims of operand 0 that operands 1… (i64, broadcast together) index; torch's placement rule */
+ * sizes known.
+ * dims     permute: output dim k is input dim dim[k]
+ * shape    reshape, expand: the whole output shape
+ * slice    slice: n elements from start in steps of `step` >= 1 along dim. select: the element
+ *          `start`, dim removed. slice_scatter, select_scatter: where operand 1 goes in operand 0
+ * mask     bit k is dim k. squeeze: dims of size 1 to remove; unsqueeze: dims of the OUTPUT that
+ *          are new; flip
+ * diagonal elements [i, i + offset] of dims dim0, dim1, which move to the end as one dim
+ * full     the value, converted to type.dtype (ERR_VALUE if that cannot hold it); type: of the
+ *          result
+ * arange   element i is start + i * step, in double rounded once (integers: in 64-bit integers);
+ *          type: [n]
+ * tri      triu keeps column - row >= diagonal, tril keeps column - row <= diagonal; the rest is
+ *          zero
+ * cast     destination dtype. Floats to integers out of range fail with ERR_VALUE
+ * quant    dtype: of the result. qmin, qmax: clamp bounds of quantize, which dtype must hold.
+ *          Operands are data, scale s, zero point z; element i_k of data uses element i_k /
+ * block[k] of s and z, whose dims are ceil(dim / block) (1 where block is the dim) quantize: s is
+ * the f32 MULTIPLIER (the inverse scale), z is f32: clamp(round(x * s) + z, qmin, qmax) dequantize:
+ * (q - z) in z's dtype, converted to s's dtype, times s in that dtype, converted to `dtype` dim
+ * cat, cumsum, index_select (operand 1: i64 or i32 [n]), gather roll     elements move by shift[k]
+ * along dim k pad      before, after: elements per dim, operand 1 (rank 0) fills them; negative
+ * crops reduce   mask: dims to reduce (none: every element by itself); keep: they stay with size 1.
+ *          Sums of floats accumulate in f64 and are rounded to their dtype. Sums and prefix sums of
+ *          integers and booleans are i64. any: b8
+ * index    mask: dims of operand 0 that operands 1… (i64 or i32, broadcast together) index; torch's
+ *          placement rule. A negative index counts from the end; outside the dim: ERR_VALUE */
 typedef union qf_attrs {
     struct {
         int8_t dim[QF_MAX_RANK];
