@@ -132,6 +132,10 @@ static void unit_remove(qfi_fold *fold, qfi_id value)
         return;
     }
     qfi_unit *unit = &run->unit[u];
+    qfi_id *link = &unit->first;
+    while (*link != value)
+        link = &run->next_in_unit[*link];
+    *link = run->next_in_unit[value];
     run->unit_of[value] = QFI_NONE;
     if (--unit->n == 0)
         count_bytes(run, unit, -1);
@@ -258,6 +262,98 @@ qf_status qfi_settle(qfi_fold *fold, qf_diag *diag)
                 QF_TRY(qfi_use(fold, g->operand[at], run->read[at], diag));
         }
     }
+    return QF_OK;
+}
+
+/* ---------------------------------------- second thoughts */
+
+/* A node that a constant could replace after all: nothing but its results, and nobody writes those.
+ */
+static bool may_reopen(const qfi_fold *fold, qfi_id n)
+{
+    const qfi_run *run = &qfi_work_of(fold)->run;
+    const qfi_node *node = &fold->graph->node[n];
+    for (uint32_t k = 0; k < node->n_out; k++)
+        if (run->root[run->slot[node->first_out + k].root].written)
+            return false;
+    return node->effect == QFI_PURE && run->member[n] == QFI_HELD && run->live[n];
+}
+
+static bool is_unused(const qfi_run *run, const qfi_node *node)
+{
+    for (uint32_t k = 0; k < node->n_out; k++)
+        if (run->kept_use[node->first_out + k])
+            return false;
+    return true;
+}
+
+/* Nodes that stay only for the sake of this one go with it; *steps counts what that took. */
+static qf_status release(qfi_fold *fold, qfi_id n, uint64_t *steps, qf_diag *diag)
+{
+    const qf_graph *g = fold->graph;
+    qfi_run *run = &qfi_work_of(fold)->run;
+    run->released.n = 0;
+    QF_TRY(push(run, &run->released, n, diag));
+    for (size_t i = 0; i < run->released.n; i++) {
+        const qfi_node *node = &g->node[run->released.item[i]];
+        run->member[run->released.item[i]] = QFI_FOLD;
+        run->live[run->released.item[i]] = false;
+        for (uint32_t k = 0; k < node->n_in; k++) {
+            const qfi_id v = g->operand[node->first_in + k];
+            ++*steps;
+            if (v == QFI_NONE)
+                continue;
+            qfi_unuse(fold, v);
+            const qfi_id producer = g->value[v].node;
+            if (producer != QFI_NONE && may_reopen(fold, producer) &&
+                is_unused(run, &g->node[producer]))
+                QF_TRY(push(run, &run->released, producer, diag));
+        }
+    }
+    return QF_OK;
+}
+
+static void accept(qfi_fold *fold)
+{
+    const qfi_run *run = &qfi_work_of(fold)->run;
+    for (size_t i = 0; i < run->released.n; i++) {
+        fold->node[run->released.item[i]].verdict = QF_FOLDED;
+        fold->node[run->released.item[i]].reason = QF_REASON_none;
+    }
+}
+
+static qf_status take_back(qfi_fold *fold, qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    for (size_t i = 0; i < run->released.n; i++) {
+        const qfi_id n = run->released.item[i];
+        QF_TRY(qfi_deny(fold, n, fold->node[n].reason, diag));
+    }
+    return qfi_settle(fold, diag);
+}
+
+qf_status qfi_reopen(qfi_fold *fold, qfi_id n, qfi_sum left, uint64_t *steps, bool *reopened,
+                     qf_diag *diag)
+{
+    qfi_run *run = &qfi_work_of(fold)->run;
+    const qfi_node *node = &fold->graph->node[n];
+    const qfi_sum before = run->stored - run->saved;
+    *reopened = false;
+    if (!may_reopen(fold, n) || fold->node[n].reason != QF_REASON_growth)
+        return QF_OK;
+    QF_TRY(release(fold, n, steps, diag));
+    for (uint32_t k = 0; k < node->n_out; k++) {
+        const qfi_id v = node->first_out + k;
+        if (run->kept_use[v] && run->member[n] == QFI_FOLD)
+            QF_TRY(join_boundary(fold, v, fold->ref[v], diag));
+    }
+    QF_TRY(qfi_settle(fold, diag));
+    const qfi_sum growth = run->stored - run->saved - before;
+    *reopened = run->member[n] == QFI_FOLD && (growth <= 0 || growth <= left);
+    if (!*reopened)
+        return take_back(fold, diag);
+    run->growth += growth > 0 ? growth : 0;
+    accept(fold);
     return QF_OK;
 }
 

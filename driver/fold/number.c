@@ -175,13 +175,17 @@ static void base_order(const qfi_fold *fold, qfi_ref ref, uint8_t *order)
         row_major_order(order);
 }
 
-static void base_layout(const qfi_fold *fold, qfi_form *form, layout *l)
+/* copied: stored bytes count as computed, since some result is a copy of them. */
+static void base_layout(const qfi_fold *fold, bool copied, qfi_form *form, layout *l)
 {
     const qfi_def *def = &fold->prog.def[form->base];
     *l = (layout){ 0 };
     form->stored = QFI_NONE;
-    if (def->leaf == QFI_NONE) {
-        base_order(fold, form->base, form->order);
+    if (def->leaf == QFI_NONE || copied) {
+        if (copied && def->leaf != QFI_NONE)
+            row_major_order(form->order);
+        else
+            base_order(fold, form->base, form->order);
         order_strides(&def->type, form->order, l->stride);
         return;
     }
@@ -193,7 +197,7 @@ static void base_layout(const qfi_fold *fold, qfi_form *form, layout *l)
 
 /* Follows views down to what they view, then composes strides on the way up; where they cannot be
  * composed, the view there becomes the base. */
-static void find_base(const qfi_fold *fold, qfi_ref ref, qfi_form *form, layout *l)
+static void find_base(const qfi_fold *fold, qfi_ref ref, bool copied, qfi_form *form, layout *l)
 {
     const qfi_def *def = fold->prog.def;
     qfi_ref path[MAX_VIEWS];
@@ -201,13 +205,13 @@ static void find_base(const qfi_fold *fold, qfi_ref ref, qfi_form *form, layout 
     for (; def[ref].leaf == QFI_NONE && views[def[ref].op] && n < MAX_VIEWS; ref = def[ref].in[0])
         path[n++] = ref;
     form->base = ref;
-    base_layout(fold, form, l);
+    base_layout(fold, copied, form, l);
     while (n-- > 0) {
         const qfi_def *view = &def[path[n]];
         if (views[view->op](view->attrs, &def[view->in[0]].type, &view->type, l))
             continue;
         form->base = path[n];
-        base_layout(fold, form, l);
+        base_layout(fold, copied, form, l);
     }
 }
 
@@ -223,6 +227,30 @@ static void store_alone(const qfi_fold *fold, qfi_ref ref, const int64_t *want, 
     order_strides(type, form->order, form->stride);
 }
 
+/* Whether the base is stored for others in any case. */
+static bool is_in_use(const qfi_fold *fold, const qfi_form *form)
+{
+    const uint32_t u = qfi_unit_find(fold, form);
+    return u != QFI_NONE && qfi_work_of(fold)->run.unit[u].n > 0;
+}
+
+static uint64_t bytes_of(const qfi_fold *fold, qfi_ref ref)
+{
+    uint64_t bytes;
+    return qf_type_bytes(&fold->prog.def[ref].type, &bytes) ? bytes : UINT64_MAX;
+}
+
+/* Whether a view of the base is what the consumer expects, and costs no more than storing it alone.
+ */
+static bool fits_view(const qfi_fold *fold, qfi_ref ref, const qfi_form *form, const layout *l,
+                      const int64_t *want)
+{
+    const bool fits = !want || same_strides(&fold->prog.def[ref].type, want, l->stride);
+    return fits && is_sane(&fold->prog.def[form->base].type) &&
+           (form->stored != QFI_NONE || bytes_of(fold, form->base) <= bytes_of(fold, ref) ||
+            is_in_use(fold, form));
+}
+
 qfi_form qfi_form_of(const qfi_fold *fold, qfi_ref ref, const int64_t *want)
 {
     const qf_type *type = &fold->prog.def[ref].type;
@@ -233,20 +261,16 @@ qfi_form qfi_form_of(const qfi_fold *fold, qfi_ref ref, const int64_t *want)
         qf_strides_dense((uint8_t)type->rank, type->dim, row_major);
         want = row_major;
     }
-    find_base(fold, ref, &form, &l);
-    const uint64_t none = 0;
-    uint64_t whole = none, own = none;
-    (void)qf_type_bytes(&fold->prog.def[form.base].type, &whole);
-    (void)qf_type_bytes(type, &own);
-    memcpy(form.stride, l.stride, sizeof form.stride);
-    form.offset = l.offset;
-    const bool fits = !want || same_strides(type, want, l.stride);
-    const bool worth = form.stored != QFI_NONE || whole <= own;
-    if (!fits || !worth || !is_sane(&fold->prog.def[form.base].type))
+    find_base(fold, ref, false, &form, &l);
+    if (!fits_view(fold, ref, &form, &l, want))
+        find_base(fold, ref, true, &form, &l);
+    if (!fits_view(fold, ref, &form, &l, want)) {
         store_alone(fold, ref, want, &form);
-    else if (want)
-        memcpy(form.stride, want, sizeof form.stride);
-    form.bytes = form.stored != QFI_NONE ? 0 : form.base == ref ? own : whole;
+    } else {
+        memcpy(form.stride, want ? want : l.stride, sizeof form.stride);
+        form.offset = l.offset;
+    }
+    form.bytes = form.stored == QFI_NONE ? bytes_of(fold, form.base) : 0;
     return form;
 }
 

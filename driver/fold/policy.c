@@ -299,9 +299,9 @@ static qf_status refuse(policy *p, uint32_t u, qf_diag *diag)
 {
     qfi_run *run = p->run;
     run->joined.n = 0;
-    for (qfi_id v = run->unit[u].first; v != QFI_NONE; v = run->next_in_unit[v])
-        if (run->unit_of[v] == u)
-            QF_TRY(qfi_deny(p->fold, p->fold->graph->value[v].node, QF_REASON_growth, diag));
+    while (run->unit[u].first != QFI_NONE)
+        QF_TRY(qfi_deny(p->fold, p->fold->graph->value[run->unit[u].first].node, QF_REASON_growth,
+                        diag));
     QF_TRY(qfi_settle(p->fold, diag));
     for (size_t i = 0; i < run->joined.n; i++)
         QF_TRY(heap_push(p, run->joined.item[i], diag));
@@ -328,6 +328,26 @@ static qf_status decide(policy *p, const group *g, qf_diag *diag)
     return QF_OK;
 }
 
+/* Refusing the worst first may have refused too much: what still fits by itself, now that all else
+ * is settled, folds. So folding the output again finds nothing new. Bounded, since each try may
+ * walk back through a chain. */
+static qf_status ask_again(policy *p, qf_diag *diag)
+{
+    const uint32_t n_node = p->fold->graph->n_node;
+    const uint64_t most = 64 * (uint64_t)n_node + 4096;
+    uint64_t steps = 0;
+    bool any = true;
+    while (any && steps < most) {
+        any = false;
+        for (qfi_id n = 0; n < n_node && steps < most; n++) {
+            bool reopened;
+            QF_TRY(qfi_reopen(p->fold, n, qfi_growth_left(p->fold), &steps, &reopened, diag));
+            any |= reopened;
+        }
+    }
+    return QF_OK;
+}
+
 qf_status qfi_policy(qfi_fold *fold, qf_diag *diag)
 {
     policy p = { .fold = fold, .run = &qfi_work_of(fold)->run };
@@ -335,5 +355,5 @@ qf_status qfi_policy(qfi_fold *fold, qf_diag *diag)
     QF_TRY(estimate_sources(&p, diag));
     for (uint32_t i = 0; i < p.n_group; i++)
         QF_TRY(decide(&p, &p.groups[i], diag));
-    return QF_OK;
+    return ask_again(&p, diag);
 }

@@ -121,6 +121,7 @@ typedef struct qfi_run {
     qfi_sum stored, saved; /* bytes of units in use; bytes of payloads that nobody reads any more */
     bool *live;            /* per node that stays: somebody needs it */
     qfi_stack queue;       /* nodes found to stay whose operands are not counted yet */
+    qfi_stack released;    /* nodes that a trial lets go */
     qfi_stack joined;      /* units that came into use, for the policy */
     qfi_move *move;
     size_t n_move, cap_move;
@@ -208,6 +209,10 @@ void qfi_payload_use(qfi_fold *fold, qfi_id payload, int change);
 QF_NODISCARD qf_status qfi_deny(qfi_fold *fold, qfi_id node, qf_reason reason, qf_diag *diag);
 /* Counts the operands of all nodes found to stay. */
 QF_NODISCARD qf_status qfi_settle(qfi_fold *fold, qf_diag *diag);
+/* The opposite for a node that the growth kept, if that costs at most `left`; else nothing changes.
+ * *steps grows by the operands that were looked at. */
+QF_NODISCARD qf_status qfi_reopen(qfi_fold *fold, qfi_id node, qfi_sum left, uint64_t *steps,
+                                  bool *reopened, qf_diag *diag);
 /* One use less of a value that was a boundary value or a placeholder. */
 void qfi_unuse(qfi_fold *fold, qfi_id value);
 /* A stored tensor that is no value of the graph: its bytes are there for good. */
