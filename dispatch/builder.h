@@ -126,6 +126,9 @@ qf_status qfi_value_segment(qfi_builder *b, uint32_t id, const uint8_t *order,
 qf_status qfi_operand_segment(qfi_builder *b, uint32_t id, const uint8_t *order, qf_dtype as,
                               const qfi_segment **out);
 
+/* Use one kernel for sequences of stages that it does. */
+void qfi_peephole(qfi_builder *b, uint8_t *root);
+
 /* Finish a piece: slots for the results of stages. */
 qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_piece **out);
 

@@ -70,6 +70,8 @@ qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_pi
     qfi_bump *pool = &b->pipe->pool;
     slots s = { .n = 0 };
 
+    qfi_peephole(b, &root);
+
     qfi_piece *p = qfi_bump_get(pool, 1, sizeof *p);
     qfi_operand *operand = qfi_bump_get(pool, b->n_operand, sizeof *operand);
     qfi_stage *stage = qfi_bump_get(pool, b->n_stage, sizeof *stage);

@@ -70,7 +70,8 @@ static void choose_tile(qfi_tiles *t)
         t->m = min64(t->rows, transposes ? 128 : TASK_BYTES / size / t->n);
         return;
     }
-    /* A transposed tile is one cache line of the operand high, so that each line is fetched once. */
+    /* A transposed tile is one cache line of the operand high, so that each line is fetched once.
+     */
     const int64_t all = QFI_SLOT_BYTES / size;
     t->n = min64(t->cols, transposes ? 64 : all);
     t->m = min64(min64(t->rows, QFI_SLOT_ROWS), all / t->n);

@@ -6,12 +6,17 @@
  * shape alone. */
 #include "dispatch/breakers/breaker.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { STEP, END, POST, CAST };
 
-#define CHUNK 2048 /* elements of the operand at a time */
+/* Rows and columns that a task takes at a time: long rows one by one, or, where the operand is
+ * adjacent along its rows' dim rather than along the columns, many rows of a few columns. */
+#define CHUNK 2048
 #define ROWS 64
+#define TALL_ROWS 512
+#define TALL_CHUNK 64
 #define STATE 128 /* bytes of 16 partials */
 #define LEAST_FETCH ((uint64_t)1 << 14)
 
@@ -47,6 +52,26 @@ static void choose_types(const qfi_breaker *x, bool wide, qf_dtype *in, qf_dtype
 static bool is_reduced(const qfi_breaker *x, int d)
 {
     return x->attrs.reduce.dims >> d & 1;
+}
+
+/* Whether some operand in memory runs along the last kept dim in shorter steps than along the last
+ * reduced one. */
+static bool is_tall(const qfi_segment *s, int n_kept)
+{
+    const qfi_piece *p = s->n_piece > 0 ? s->piece[0] : NULL;
+
+    for (int i = 0; p && i < p->n_operand; i++) {
+        int64_t kept = INT64_MAX, reduced = INT64_MAX;
+        for (int l = 0; l < p->box.n_loop; l++) {
+            const int64_t step = llabs(p->operand[i].at.step[l]);
+            int64_t *least = p->box.dim[l] < n_kept ? &kept : &reduced;
+            if (step > 0 && step < *least)
+                *least = step;
+        }
+        if (p->operand[i].source <= QFI_KEPT && kept < reduced)
+            return true;
+    }
+    return false;
 }
 
 qf_status qfi_reduce_make(qfi_builder *b, qfi_breaker *x)
@@ -88,7 +113,8 @@ typedef struct reduction {
     int64_t kept_n[QFI_DIMS], kept_lo[QFI_DIMS], kept_stride[QFI_DIMS];
     int64_t columns;
     qfi_walk rows, chunks;
-    uint64_t each, buffer;
+    uint64_t each, buffer,
+        state; /* bytes of a task's memory: all, elements, partials and results */
     size_t in_size, state_size;
 } reduction;
 
@@ -166,7 +192,7 @@ static void rows_task(void *arg, uint32_t i, uint32_t worker)
 {
     const reduction *r = arg;
     char *mine = r->work + r->each * (r->run->serial ? 0 : worker);
-    const uint64_t own = r->buffer + ROWS * (STATE + 16);
+    const uint64_t own = r->buffer + r->state;
     qfi_run run =
         qfi_task_run(r->run, worker, (qfi_area){ .p = mine + own, .size = r->each - own });
     const qf_diag none = { .at = -1 };
@@ -174,6 +200,29 @@ static void rows_task(void *arg, uint32_t i, uint32_t worker)
     const qf_status st = run_rows(r, &run, mine, i);
     if (st != QF_OK && r->run->fault->status == QF_OK)
         qfi_run_failed(r->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
+}
+
+/* How much a task takes at a time, and the memory of all workers for it. */
+static bool plan_blocks(reduction *r, bool tall, uint64_t workers)
+{
+    const qfi_segment *s = r->x->in[0];
+    const int64_t most = tall ? TALL_CHUNK : CHUNK;
+    const int64_t chunk = r->columns < most ? r->columns : most;
+    /* Short rows are taken many at a time. */
+    int64_t height = (tall ? TALL_ROWS * TALL_CHUNK : CHUNK) / (chunk > 0 ? chunk : 1), all = 1;
+
+    for (int d = 0; d < r->n_kept; d++)
+        all *= r->kept_n[d];
+    height = height > (tall ? TALL_ROWS : ROWS) ? (tall ? TALL_ROWS : ROWS) : height;
+    height = height > all ? all : height;
+    height = height < 1 ? 1 : height;
+    r->chunks = qfi_walk_make(s->n_dim - r->n_kept, s->dim + r->n_kept, most);
+    r->rows = qfi_walk_make(r->n_kept, r->kept_n, height);
+    r->buffer = ((uint64_t)(height * chunk) * r->in_size + 63) & ~(uint64_t)63;
+    r->state = ((uint64_t)height * (STATE + 16) + 63) & ~(uint64_t)63;
+    r->each = r->buffer + r->state + (s->reads ? r->buffer + LEAST_FETCH : 0);
+    r->work = qfi_area_get(&r->run->work, r->each * workers);
+    return r->work != NULL && r->rows.total <= INT32_MAX;
 }
 
 qf_status qfi_reduce_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
@@ -184,22 +233,14 @@ qf_status qfi_reduce_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, 
         .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst, .columns = 1
     };
     const uint64_t workers = run->serial ? 1 : qfi_workers(run->ctx);
-    int64_t chunk = 1;
 
     find_kept(&r);
     for (int d = r.n_kept; d < s->n_dim; d++)
         r.columns *= s->dim[d];
     r.in_size = s->bits / 8;
     r.state_size = qf_dtype_get(x->compute)->bits / 8;
-    r.chunks = qfi_walk_make(s->n_dim - r.n_kept, s->dim + r.n_kept, CHUNK);
-    chunk = r.columns < CHUNK ? r.columns : CHUNK;
-    /* Short rows are taken many at a time. */
-    const int64_t together = CHUNK / (chunk ? chunk : 1);
-    r.rows = qfi_walk_make(r.n_kept, r.kept_n, together < ROWS ? together : ROWS);
-    r.buffer = CHUNK * 8;
-    r.each = r.buffer + ROWS * (STATE + 16) + (s->reads ? LEAST_FETCH : 0);
-    r.work = qfi_area_get(&run->work, r.each * workers);
-    if (!r.work || r.rows.total > INT32_MAX)
+    if (!(is_tall(s, r.n_kept) && plan_blocks(&r, true, workers)) &&
+        !plan_blocks(&r, false, workers))
         return QFI_TOO_LARGE;
     qfi_run_tasks(run, (uint32_t)r.rows.total, rows_task, &r);
     return run->fault->status;

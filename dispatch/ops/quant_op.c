@@ -41,7 +41,8 @@ qf_status qfi_infer_quantize(const qf_call *call, qf_type *out, qf_diag *diag)
     const int64_t least = is_float ? INT32_MIN : is_signed ? -most - 1 : 0;
     const int64_t qmin = call->attrs->quant.qmin, qmax = call->attrs->quant.qmax;
     if (call->attrs->quant.rule != QF_QUANT_TORCH || qmin > qmax || qmin < least || qmax > most)
-        QF_FAIL(diag, QF_ERR_ATTR, "quantize: unknown rule, or bounds that %s does not hold", to->name);
+        QF_FAIL(diag, QF_ERR_ATTR, "quantize: unknown rule, or bounds that %s does not hold",
+                to->name);
     QF_TRY(check_blocks(call, 1, diag));
     QF_TRY(check_blocks(call, 2, diag));
     out->dtype = call->attrs->quant.dtype;

@@ -340,7 +340,8 @@ static qf_status at_once(const chain *c, const qf_ctx *ctx, bool stream, const b
     return st;
 }
 
-/* Which of two NaNs an addition keeps is left to the order in which the compiler gives them to the instruction. */
+/* Which of two NaNs an addition keeps is left to the order in which the compiler gives them to the
+ * instruction. */
 static bool same(qf_dtype dtype, const uint64_t *a, const uint64_t *b)
 {
     const bool computes = ref_is_float(dtype) && qf_dtype_get(dtype)->compute != QF_DT_none;

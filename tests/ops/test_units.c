@@ -360,6 +360,39 @@ static void ranges(void **state)
     }
 }
 
+/* cast, sub, mul become the kernel of dequantize, with the bits that they have one by one. */
+static void peephole(void **state)
+{
+    qf_storage *qs = qf_storage_new(32), *fs = qf_storage_new(64 * 4);
+    qf_tensor in[] = { dense(qs, QF_DT_i8, 4, 8), dense(fs, QF_DT_f32, 4, 1),
+                       dense(fs, QF_DT_f32, 4, 1) };
+    static const uint32_t ids[][2] = { { 0 }, { 3, 1 }, { 4, 2 } };
+    const qf_step step[] = {
+        { .op = QF_OP_cast, .attrs.cast.dtype = QF_DT_f32, .n_in = 1, .in = ids[0] },
+        { .op = QF_OP_sub, .n_in = 2, .in = ids[1] },
+        { .op = QF_OP_mul, .n_in = 2, .in = ids[2] }
+    };
+    const qf_program program = { in, 3, step, 3 };
+    qf_pipe *pipe;
+    float got[32];
+
+    (void)state;
+    in[2].offset = 4;
+    for (int i = 0; i < 32; i++)
+        ((int8_t *)qs->data)[i] = (int8_t)(i * 37);
+    for (int i = 0; i < 8; i++)
+        ((float *)fs->data)[i] = (float)i * 0.37f;
+    assert_int_equal(qf_pipe_build(NULL, &program, 5, NULL, &pipe, NULL), QF_OK);
+    assert_int_equal(qf_pipe_run(NULL, pipe, NULL, got, NULL), QF_OK);
+    for (int i = 0; i < 32; i++) {
+        const float shifted = (float)(int8_t)(i * 37) - (float)(i / 8) * 0.37f;
+        assert_true(got[i] == shifted * ((float)(4 + i / 8) * 0.37f));
+    }
+    qf_pipe_free(pipe);
+    qf_storage_unref(qs);
+    qf_storage_unref(fs);
+}
+
 typedef struct nested {
     const qf_ctx *ctx;
     uint32_t count[64], modes;
@@ -452,6 +485,7 @@ int main(void)
         cmocka_unit_test(names),
         cmocka_unit_test(too_little_memory),
         cmocka_unit_test(rounding_mode),
+        cmocka_unit_test(peephole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
