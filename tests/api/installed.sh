@@ -9,13 +9,19 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 prefix=$work/moved
 
+# The consumers fold a model; those of the kernels alone take no arguments.
+run() {
+  rm -f "$work/folded.pt2"
+  "$1" "$here/../fixtures/views.pt2" "$work/folded.pt2"
+}
+
 "$cmake" --install "$build" --prefix "$work/installed" >"$work/install.log"
 mv "$work/installed" "$prefix"
 
 "$cmake" -S "$here/consumer" -B "$work/consumer" -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$prefix" >"$work/configure.log"
 "$cmake" --build "$work/consumer" >"$work/build.log" || { cat "$work/build.log"; exit 1; }
 for program in kernels_shared kernels_static qfold_shared qfold_static; do
-  "$work/consumer/$program"
+  run "$work/consumer/$program"
 done
 
 pc=$(dirname "$(find "$prefix" -name qfold.pc)")
@@ -25,12 +31,12 @@ for module in qfold-kernels qfold; do
   source=$here/consumer/use_${module/-/_}.c
   read -ra flags <<<"$(pkg-config --cflags --libs "$module")"
   "$cc" -std=c11 -Wall -Werror "$source" -o "$work/shared" "${flags[@]}"
-  LD_LIBRARY_PATH=$libs "$work/shared"
+  LD_LIBRARY_PATH=$libs run "$work/shared"
   # The archives by name: beside them lie the shared libraries, which -l would prefer.
   read -ra flags <<<"$(pkg-config --static --cflags --libs "$module" |
     sed -E "s|-l(qfold(_kernels)?)( \|$)|$libs/lib\\1.a\\3|g")"
   "$cc" -std=c11 -Wall -Werror "$source" -o "$work/static" "${flags[@]}"
-  "$work/static"
+  run "$work/static"
 done
 "$prefix"/bin/qfold --version
 [ "$(readelf -d "$libs/libqfold.so" | grep -c 'SONAME.*\[libqfold.so.0\]')" -eq 1 ]

@@ -28,12 +28,12 @@ MASKS = [
 ]
 
 
-def play(command: str, folder: Path, program: Path) -> list[str]:
+def play(command: str, folder: Path, program: Path, masks: list[tuple[str, str]] = MASKS) -> list[str]:
     environment = {"PATH": f"{program.parent}:{os.environ['PATH']}", "HOME": str(folder), "LC_ALL": "C"}
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=60,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
     text = done.stdout
-    for pattern, mask in MASKS:
+    for pattern, mask in masks:
         text = re.sub(pattern, mask, text, flags=re.MULTILINE)
     return text.splitlines() + ([f"[{done.returncode}]"] if done.returncode else [])
 
