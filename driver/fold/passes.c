@@ -81,6 +81,21 @@ qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag)
     }
 }
 
+qfi_ref qfi_fold_next_read(const qfi_fold *fold, qfi_id value, size_t *at)
+{
+    const qf_graph *g = fold->graph;
+    const qfi_run *run = &qfi_work_of(fold)->run;
+    while (*at < (size_t)g->n_operand + g->n_output) {
+        const size_t i = (*at)++;
+        const bool operand = i < g->n_operand;
+        const size_t k = operand ? i : i - g->n_operand;
+        const qfi_ref ref = operand ? run->read[k] : run->output[k];
+        if ((operand ? g->operand[k] : g->output[k]) == value && ref != QFI_NONE)
+            return ref;
+    }
+    return QFI_NONE;
+}
+
 bool qfi_fold_is_idle(const qfi_fold *fold)
 {
     return qfi_work_of(fold)->idle;

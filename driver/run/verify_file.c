@@ -65,12 +65,10 @@ static void format_element(char *out, size_t size, const qf_type *type, const un
     }
 }
 
-static qf_status compare_bytes(const side *s, qf_str name, const qf_type *type, const qf_storage *a,
-                               const qf_storage *b, qf_diag *diag)
+static qf_status report_difference(const side *s, qf_str name, const qf_type *type,
+                                   const qf_storage *a, const qf_storage *b, qf_diag *diag)
 {
     const unsigned char *pa = a->data, *pb = b->data;
-    if (!a->size || !memcmp(pa, pb, a->size))
-        return QF_OK;
     size_t at = 0;
     while (pa[at] == pb[at])
         at++;
@@ -81,6 +79,31 @@ static qf_status compare_bytes(const side *s, qf_str name, const qf_type *type, 
     format_element(is, sizeof is, type, pb + at / size * size);
     QF_FAIL(diag, QF_ERR_DIFFERS, "%s: value %.*s differs at element %zu: %s became %s", s->path,
             QFI_STR(name), at * 8 / bits, was, is);
+}
+
+static bool same_bytes(const qf_storage *a, const qf_storage *b)
+{
+    return a->size == b->size && (!a->size || !memcmp(a->data, b->data, a->size));
+}
+
+/* A value that constant writes change in between may be stored as any of its readers find it. */
+static qf_status find_version(const qfi_reference *reference, const side *before, qfi_id was,
+                              const qf_type *type, const qf_storage *want, bool *found,
+                              qf_diag *diag)
+{
+    qfi_ref ref, last = before->fold.ref[was];
+    for (size_t at = 0; (ref = qfi_fold_next_read(&before->fold, was, &at)) != QFI_NONE;) {
+        qf_storage *bytes;
+        if (ref == last || !qf_type_equal(&before->fold.prog.def[ref].type, type))
+            continue;
+        last = ref;
+        QF_TRY(qfi_reference_eval(reference, &before->fold.prog, ref, &bytes, diag));
+        *found = same_bytes(bytes, want);
+        qf_storage_unref(bytes);
+        if (*found)
+            break;
+    }
+    return QF_OK;
 }
 
 static qf_status compare(const qfi_reference *reference, side *before, side *after, qfi_id was,
@@ -100,7 +123,11 @@ static qf_status compare(const qfi_reference *reference, side *before, side *aft
                 QFI_STR(name));
     QF_TRY_OUT(qfi_reference_eval(reference, &before->fold.prog, ref[0], &bytes[0], diag));
     QF_TRY_OUT(qfi_reference_eval(reference, &after->fold.prog, ref[1], &bytes[1], diag));
-    QF_TRY_OUT(compare_bytes(after, name, type, bytes[0], bytes[1], diag));
+    bool same = same_bytes(bytes[0], bytes[1]);
+    if (!same)
+        QF_TRY_OUT(find_version(reference, before, was, type, bytes[1], &same, diag));
+    if (!same)
+        QF_TRY_OUT(report_difference(after, name, type, bytes[0], bytes[1], diag));
     done->values++;
     done->bytes += bytes[0]->size;
 out:
