@@ -204,110 +204,93 @@ static bool divides(qf_dtype t, whole a, whole b)
     return b != 0 && !(d->kind == QF_CLASS_INT && b == -1 && a == -((whole)1 << (d->bits - 1)));
 }
 
-static bool whole_point(qf_op op, qf_dtype t, const uint64_t *in, uint64_t *out)
+/* Operators that are undefined for some operands; *known: whether this is one of them. */
+static bool whole_checked(qf_op op, qf_dtype t, whole a, whole b, whole *x, bool *known)
 {
-    const qf_dtype_info *d = qf_dtype_get(t);
-    const whole a = widen(t, in[0]), b = widen(t, in[1]), c = widen(t, in[2]);
-    const bool shift_ok = b >= 0 && b < d->bits;
-    whole x = 0;
+    const bool shifts = op == QF_OP_shl || op == QF_OP_shr;
+
+    *known = shifts || (op >= QF_OP_idiv_trunc && op <= QF_OP_remainder);
+    if (!*known)
+        return true;
+    if (shifts ? b < 0 || b >= qf_dtype_get(t)->bits : !divides(t, a, b))
+        return false;
+    if (shifts)
+        *x = op == QF_OP_shr ? a >> (int)b : (whole)((uint64_t)a << (int)b);
+    else if (op == QF_OP_idiv_trunc || op == QF_OP_idiv_floor)
+        *x = op == QF_OP_idiv_trunc ? a / b : floor_quotient(a, b);
+    else
+        *x = op == QF_OP_fmod ? a % b : a - b * floor_quotient(a, b);
+    return true;
+}
+
+static whole whole_compare(qf_op op, whole a, whole b)
+{
+    switch (op) {
+    case QF_OP_eq:
+        return a == b;
+    case QF_OP_ne:
+        return a != b;
+    case QF_OP_lt:
+        return a < b;
+    case QF_OP_le:
+        return a <= b;
+    case QF_OP_gt:
+        return a > b;
+    case QF_OP_ge:
+        return a >= b;
+    default:
+        return a == 0;
+    }
+}
+
+static whole whole_value(qf_op op, qf_dtype t, whole a, whole b, whole c)
+{
+    const bool is_signed = qf_dtype_get(t)->kind == QF_CLASS_INT;
 
     switch (op) {
     case QF_OP_add:
-        x = a + b;
-        break;
+        return a + b;
     case QF_OP_sub:
-        x = a - b;
-        break;
+        return a - b;
     case QF_OP_mul:
-        x = (whole)((uint64_t)a * (uint64_t)b);
-        break;
+        return (whole)((uint64_t)a * (uint64_t)b);
     case QF_OP_fma:
-        x = (whole)((uint64_t)a * (uint64_t)b + (uint64_t)c);
-        break;
-    case QF_OP_idiv_trunc:
-        if (!divides(t, a, b))
-            return false;
-        x = a / b;
-        break;
-    case QF_OP_idiv_floor:
-        if (!divides(t, a, b))
-            return false;
-        x = floor_quotient(a, b);
-        break;
-    case QF_OP_fmod:
-        if (!divides(t, a, b))
-            return false;
-        x = a % b;
-        break;
-    case QF_OP_remainder:
-        if (!divides(t, a, b))
-            return false;
-        x = a - b * floor_quotient(a, b);
-        break;
+        return (whole)((uint64_t)a * (uint64_t)b + (uint64_t)c);
     case QF_OP_pow:
-        x = (whole)power((uint64_t)a, (int64_t)b, d->kind == QF_CLASS_INT);
-        break;
+        return (whole)power((uint64_t)a, (int64_t)b, is_signed);
     case QF_OP_minimum:
-        x = b < a ? b : a;
-        break;
+        return b < a ? b : a;
     case QF_OP_maximum:
-        x = b > a ? b : a;
-        break;
+        return b > a ? b : a;
     case QF_OP_bit_and:
-        x = a & b;
-        break;
+        return a & b;
     case QF_OP_bit_or:
-        x = a | b;
-        break;
+        return a | b;
     case QF_OP_bit_xor:
-        x = a ^ b;
-        break;
-    case QF_OP_shl:
-        if (!shift_ok)
-            return false;
-        x = (whole)((uint64_t)a << (int)b);
-        break;
-    case QF_OP_shr:
-        if (!shift_ok)
-            return false;
-        x = a >> (int)b;
-        break;
+        return a ^ b;
     case QF_OP_neg:
-        x = -a;
-        break;
+        return -a;
     case QF_OP_abs:
-        x = a < 0 ? -a : a;
-        break;
+        return a < 0 ? -a : a;
     case QF_OP_sign:
-        x = (a > 0) - (a < 0);
-        break;
+        return (a > 0) - (a < 0);
     case QF_OP_bit_not:
-        x = ~a;
-        break;
-    case QF_OP_eq:
-        x = a == b;
-        break;
-    case QF_OP_ne:
-        x = a != b;
-        break;
-    case QF_OP_lt:
-        x = a < b;
-        break;
-    case QF_OP_le:
-        x = a <= b;
-        break;
-    case QF_OP_gt:
-        x = a > b;
-        break;
-    case QF_OP_ge:
-        x = a >= b;
-        break;
-    case QF_OP_logical_not:
-        x = a == 0;
-        break;
+        return ~a;
     default:
-        break;
+        return whole_compare(op, a, b);
     }
+}
+
+static bool whole_point(qf_op op, qf_dtype t, const uint64_t *in, uint64_t *out)
+{
+    const whole a = widen(t, in[0]), b = widen(t, in[1]), c = widen(t, in[2]);
+    whole x = 0;
+    bool known;
+
+    if (!whole_checked(op, t, a, b, &x, &known))
+        return false;
+    if (!known)
+        x = whole_value(op, t, a, b, c);
     *out = ref_from_int(t, (int64_t)(uint64_t)x);
     return true;
 }

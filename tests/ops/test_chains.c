@@ -120,6 +120,30 @@ static void random_slice(check_rng *rng, const qf_type *t, qf_attrs *a)
     a->slice.n = n ? 1 + below(rng, (n - 1 - a->slice.start) / a->slice.step + 1) : 0;
 }
 
+static void random_expand(check_rng *rng, const qf_type *t, qf_attrs *a)
+{
+    a->shape.rank = (uint8_t)(t->rank + below(rng, 2));
+    for (int d = 0; d < a->shape.rank; d++) {
+        const int from = d - (a->shape.rank - t->rank);
+        a->shape.dim[d] = from < 0 || t->dim[from] == 1 ? 1 + below(rng, 5) : t->dim[from];
+    }
+}
+
+static void random_pad(check_rng *rng, const qf_type *t, qf_attrs *a)
+{
+    for (int d = 0; d < t->rank; d++) {
+        a->pad.before[d] = below(rng, 4) - 1;
+        a->pad.after[d] = below(rng, 4) - 1;
+    }
+}
+
+static void random_diagonal(check_rng *rng, const qf_type *t, qf_attrs *a)
+{
+    a->diagonal.dim0 = (uint8_t)below(rng, t->rank);
+    a->diagonal.dim1 = (uint8_t)below(rng, t->rank);
+    a->diagonal.offset = below(rng, 5) - 2;
+}
+
 /* Attributes that often fit the operand; inference decides. */
 static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a)
 {
@@ -132,11 +156,7 @@ static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a
         random_reshape(rng, t, a);
         break;
     case QF_OP_expand:
-        a->shape.rank = (uint8_t)(t->rank + below(rng, 2));
-        for (int d = 0; d < a->shape.rank; d++) {
-            const int from = d - (a->shape.rank - t->rank);
-            a->shape.dim[d] = from < 0 || t->dim[from] == 1 ? 1 + below(rng, 5) : t->dim[from];
-        }
+        random_expand(rng, t, a);
         break;
     case QF_OP_slice:
     case QF_OP_select:
@@ -153,9 +173,7 @@ static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a
             a->mask.dims |= (uint32_t)(t->dim[d] == 1) << d;
         break;
     case QF_OP_diagonal:
-        a->diagonal.dim0 = (uint8_t)below(rng, t->rank);
-        a->diagonal.dim1 = (uint8_t)below(rng, t->rank);
-        a->diagonal.offset = below(rng, 5) - 2;
+        random_diagonal(rng, t, a);
         break;
     case QF_OP_triu:
     case QF_OP_tril:
@@ -174,10 +192,7 @@ static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a
             a->roll.shift[d] = below(rng, 9) - 4;
         break;
     case QF_OP_pad:
-        for (int d = 0; d < t->rank; d++) {
-            a->pad.before[d] = below(rng, 4) - 1;
-            a->pad.after[d] = below(rng, 4) - 1;
-        }
+        random_pad(rng, t, a);
         break;
     case QF_OP_sum:
     case QF_OP_amax:
