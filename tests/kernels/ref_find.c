@@ -1,4 +1,5 @@
-/* The references of all families, by row: the tests and the benchmarks find here what a row takes. */
+/* The references of all families, by row: the tests and the benchmarks find here what a row takes.
+ */
 #include "kernel_ref.h"
 
 #include <string.h>
