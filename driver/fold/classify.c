@@ -342,6 +342,23 @@ static visit_fn *const visits[] = {
     [QFI_WRITE] = visit_write, [QFI_REGION] = visit_region, [QFI_UNKNOWN] = visit_unknown,
 };
 
+/* A node that writes and is refused makes state of what it writes, so the next run finds state
+ * where this one found its own reason, which tells the user more. */
+static qf_status own_reason(const visitor *v, const qfi_node *node, outcome *o, qf_diag *diag)
+{
+    qfi_refusal *refused = &qfi_work_of(v->fold)->refused[v->top];
+    if (v->scope || (node->effect != QFI_WRITE && node->effect != QFI_REGION))
+        return QF_OK;
+    if (o->reason == QF_REASON_state && refused->reason != QF_REASON_none)
+        keep(o, (qf_reason)refused->reason, refused->detail);
+    if (o->reason == QF_REASON_state || o->reason == QF_REASON_runtime ||
+        refused->reason != QF_REASON_none)
+        return QF_OK;
+    refused->detail = qfi_pool_text(&v->fold->pool, o->detail, strlen(o->detail));
+    refused->reason = (uint16_t)o->reason;
+    return refused->detail ? QF_OK : QFI_NO_MEMORY(diag);
+}
+
 static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
     const qf_graph *graph = v->run->scope[v->scope].graph;
@@ -358,8 +375,10 @@ static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
         keep(o, held, "");
     if (o->reason == QF_REASON_none)
         QF_TRY(visits[node->effect](v, n, o, diag));
-    if (!o->known)
+    if (!o->known) {
+        QF_TRY(own_reason(v, node, o, diag));
         return qfi_keep_effects(v->fold, v->scope, n, diag);
+    }
     o->held = held != QF_REASON_none;
     o->reason = held;
     return o->held ? qfi_keep_writes(v->fold, v->scope, n, diag) : QF_OK;

@@ -39,7 +39,8 @@ static qf_status start(qfi_fold *fold, qf_diag *diag)
     work->payload_state = qfi_pool_alloc(&fold->pool, g->n_payload, sizeof *work->payload_state);
     work->value_state = qfi_pool_alloc(&fold->pool, g->n_value, sizeof *work->value_state);
     work->hold = qfi_pool_alloc(&fold->pool, g->n_node, sizeof *work->hold);
-    if (!work->payload_state || !work->value_state || !work->hold)
+    work->refused = qfi_pool_alloc(&fold->pool, g->n_node, sizeof *work->refused);
+    if (!work->payload_state || !work->value_state || !work->hold || !work->refused)
         return QFI_NO_MEMORY(diag);
     fold->prog.graph = g;
     fold->private_data = work;

@@ -133,10 +133,17 @@ typedef struct qfi_run {
     char assertion[200];   /* one that does not hold, "" if all do */
 } qfi_run;
 
+/* Why a node that writes could not be evaluated, found before what it writes became state. */
+typedef struct qfi_refusal {
+    uint16_t reason; /* qf_reason, none if it was not refused */
+    const char *detail;
+} qfi_refusal;
+
 typedef struct qfi_work {
     qfi_run run;
     uint16_t *payload_state, *value_state; /* reason why a root is state, found so far */
     uint16_t *hold;                        /* per node: reason to stay found by a later pass */
+    qfi_refusal *refused;                  /* per node */
     uint32_t restarts;
     bool restart, idle;
     uint32_t failed_payload; /* the new payload that turned out to be undefined, QFI_NONE */

@@ -237,6 +237,12 @@ static qf_status lower_add_in_place(const call *c, const qfi_id *operand, qfi_en
     return two(operand, env, QF_OP_add, &env->written, diag);
 }
 
+static qf_status lower_refuse(const call *c, const qfi_id *operand, qfi_env *env, qf_diag *diag)
+{
+    (void)c, (void)operand, (void)diag;
+    return qfi_env_keep(env, QF_REASON_unsupported_argument, "any");
+}
+
 static qf_status lower_assert(const call *c, const qfi_id *operand, qfi_env *env, qf_diag *diag)
 {
     (void)operand, (void)diag;
@@ -395,6 +401,7 @@ static const op ops[] = {
     { "t.reshape.d", QFI_PURE, QFI_ALIAS_MAYBE, QF_REASON_none, reshaped, lower_reshape, NULL },
     { "t.fill_.d", WRITE, like_first, lower_fill, run_full },
     { "t.add_.d", WRITE, like_first, lower_add_in_place, run_add },
+    { "t.refuse_.d", WRITE, like_first, lower_refuse, run_opaque },
     { "t.assert.d", QFI_ASSERT, QFI_FRESH, QF_REASON_none, NULL, lower_assert, NULL },
     { "t.rand.d", KEEP(random), of_args, NULL, run_drawn },
     { "t.empty.d", KEEP(uninitialised), of_args, NULL, run_drawn },

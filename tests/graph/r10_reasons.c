@@ -62,6 +62,30 @@ static void test_many_undefined(void **state)
     model_free(m);
 }
 
+/* A write that cannot be evaluated makes state of what it writes; it keeps its own reason, alone
+ * and behind a view. */
+static void test_refused_write(void **state)
+{
+    (void)state;
+    for (int through_view = 0; through_view < 2; through_view++) {
+        model *m = model_new(32);
+        const qfi_id x = add_input(m, "x", TYPE(f32, 2, 4));
+        const qfi_id z = add_call(m, "z", "t.full.d", NO_IN, ARGS(8, 2, 4));
+        const qfi_id p = add_call(m, "p", "t.permute.d", IN(z), ARGS(1, 0));
+        add_call(m, "u", "t.refuse_.d", IN(through_view ? p : z), NO_ARGS);
+        add_call(m, "f", "t.fill_.d", IN(z), ARGS(24));
+        add_output(m, add_call(m, "y", "t.add.d", IN(x, z), NO_ARGS));
+        folded *f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096 });
+        assert_int_equal(reason_of(f, "u"), QF_REASON_unsupported_argument);
+        assert_string_equal(f->fold.node[find_node(m, "u")].detail, "any");
+        assert_int_equal(reason_of(f, "z"), QF_REASON_state);
+        assert_int_equal(reason_of(f, "f"), QF_REASON_state);
+        assert_null(f->out);
+        folded_free(f);
+        model_free(m);
+    }
+}
+
 static void test_requests(void **state)
 {
     (void)state;
@@ -182,9 +206,10 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undefined), cmocka_unit_test(test_many_undefined),
-        cmocka_unit_test(test_requests),  cmocka_unit_test(test_nonfinite),
-        cmocka_unit_test(test_memory),    cmocka_unit_test(test_report),
+        cmocka_unit_test(test_undefined),     cmocka_unit_test(test_many_undefined),
+        cmocka_unit_test(test_refused_write), cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_nonfinite),     cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
