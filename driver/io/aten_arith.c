@@ -192,7 +192,8 @@ void qfi_build_fmod(qfi_lowering *l)
     build_promoted(l, QF_OP_fmod);
 }
 
-/* The smaller or larger of two; booleans are ordered too. */
+/* The smaller or larger of two, the first of equal ones (which shows in zeros of both signs);
+ * booleans are ordered too. */
 static qfi_ref extreme(qfi_lowering *l, bool largest, qfi_ref a, qfi_ref b)
 {
     if (qfi_type_of(l, a).dtype == QF_DT_b8)
@@ -200,13 +201,14 @@ static qfi_ref extreme(qfi_lowering *l, bool largest, qfi_ref a, qfi_ref b)
     return qfi_append2(l, largest ? QF_OP_maximum : QF_OP_minimum, a, b);
 }
 
+/* Of equal ones torch's vector kernels give the second. */
 static void build_extreme(qfi_lowering *l, bool largest)
 {
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
     qfi_result(
-        l, extreme(l, largest, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
+        l, extreme(l, largest, qfi_operand_as(l, &x[1], dtype), qfi_operand_as(l, &x[0], dtype)));
 }
 
 void qfi_build_minimum(qfi_lowering *l)
@@ -218,6 +220,7 @@ void qfi_build_maximum(qfi_lowering *l)
     build_extreme(l, true);
 }
 
+/* A bound that equals the value leaves it. */
 void qfi_build_clamp(qfi_lowering *l)
 {
     static const char *const bounds[] = { "min", "max" };

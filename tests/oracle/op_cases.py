@@ -106,10 +106,13 @@ def binary_cases() -> Iterator[Case]:
         yield from case(f"{name}.{NAMES[a]}.{NAMES[b]}.0d0d", BINARY[name], scalars(a), scalars(b), core=False)
     for (name, fn), dtype in itertools.product(BINARY.items(), FLOATS):
         x = special(dtype)
-        # torch's vector kernels give NaN where the quotient overflows, and either zero as the extreme of both.
+        # torch's vector kernels give NaN where the quotient overflows.
         x = x[x != torch.finfo(dtype).max] if name in ("fmod", "remainder") else x
-        y = x[x.abs() != torch.finfo(dtype).smallest_normal / 4] if name in ("fmod", "remainder") else x[2:] if name.startswith(("min", "max")) else x
-        yield from case(f"{name}.special.{NAMES[dtype]}", fn, x[:, None], y[None, :], core=False)
+        y = x[x.abs() != torch.finfo(dtype).smallest_normal / 4] if name in ("fmod", "remainder") else x
+        a, b = x[:, None], y[None, :]
+        if name.startswith(("min", "max")):  # of two zeros torch gives the second, but either where it broadcasts
+            a, b = (t.contiguous() for t in torch.broadcast_tensors(a, b))
+        yield from case(f"{name}.special.{NAMES[dtype]}", fn, a, b, core=False)
         yield from case(f"{name}.empty.{NAMES[dtype]}", fn, values(dtype, (0, 3)), values(dtype, (3,)))
     for name in ("bitwise_left_shift", "bitwise_right_shift"):
         for dtype in INTS:
@@ -160,6 +163,8 @@ def scalar_cases() -> Iterator[Case]:
             for name in ("add.Scalar", "mul.Scalar", "div.Scalar", "lt.Scalar", "floordiv", "mod"):
                 yield from case(f"{name}.special.{NAMES[dtype]}.{v}", lambda a, f=SCALAR_OPS[name], v=v: f(a, v), special(dtype), core=False)
         yield from case(f"clamp.both.{NAMES[dtype]}", lambda a: A.clamp.default(a, -0.3, 1.7), special(dtype))
+        for v in (0.0, -0.0):
+            yield from case(f"clamp.zero.{NAMES[dtype]}.{v}", lambda a, v=v: [A.clamp.default(a, v), A.clamp.default(a, None, v)], special(dtype))
     for dtype in (*FLOATS, *INTS):
         low, high = values(dtype, (4,), 3), values(dtype, (4,), 4)
         yield from case(f"clamp.Tensor.{NAMES[dtype]}", A.clamp.Tensor, values(dtype), low, high)
