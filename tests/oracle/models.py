@@ -5,8 +5,9 @@ torch as it is, functional, and decomposed to core. Every model is built from it
     models.py --qfold PROGRAM [--only GLOB] [--models FOLDER] [--large]
 
 Checked for each: the folded file loads; no node that depends on no input is left without a reason; every stored constant has the bits
-that torch computes (within 2 ulp behind sums and transcendentals, which torch does not define to the bit), and so have the
-outputs if no constant was inexact, else they are within the row's tolerance; folding again changes no byte.
+that torch computes (within 2 ulp behind sums and transcendentals, which torch does not define to the bit; where torch itself is
+further off, those of the program in f64), and so have the outputs if no constant was inexact, else they are within the row's
+tolerance; folding again changes no byte.
 The last line is `N passed, N failed, N skipped`; exit 1 on a failure."""
 from __future__ import annotations
 
@@ -33,11 +34,13 @@ FORMS = ("raw", "functional", "core")
 
 @dataclass(frozen=True)
 class Model:
-    """tolerance: of outputs when a constant differs, relative to the largest magnitude. ulps: of constants. gone: op globs that must vanish."""
+    """tolerance: of outputs when a constant differs, relative to the largest magnitude. ulps: of constants; or `exact`: how far
+    constants and outputs may be from the program run in f64, relative to the largest magnitude. gone: op globs that must vanish."""
     name: str
     make: Callable[[], tuple[nn.Module, tuple[Any, ...]]]
     tolerance: float = 0.0
     ulps: int = 0
+    exact: float = 0.0
     gone: tuple[str, ...] = ()
     large: bool = False
 
@@ -109,8 +112,9 @@ MODELS = [
     Model("gpt2", gpt2),
     Model("bert", bert),
     Model("swin", swin),
-    # torch sums 36,864 squares per norm in f32: its weights are 20 times further from the exact ones than the fold's.
-    Model("wav2vec2-position", wav2vec2_position, tolerance=1e-6, ulps=64, gone=("aten._weight_norm*", "aten.linalg_vector_norm*", "aten.mul*", "aten.div*")),
+    # torch sums the 36,864 squares of a norm in f32, one after the other: its weights and outputs are 2e-6 to 4e-6 off, the fold's 1e-7.
+    # So the fold is held to the program in f64, and to torch's f32 only as far as torch itself is exact.
+    Model("wav2vec2-position", wav2vec2_position, tolerance=4e-6, exact=1e-6, gone=("aten._weight_norm*", "aten.linalg_vector_norm*", "aten.mul*", "aten.div*")),
     Model("llama-32", lambda: llama(32), tolerance=2e-6, ulps=2, large=True),
 ]
 
@@ -132,12 +136,13 @@ def outputs(path: Path) -> tuple[list[torch.Tensor], Any]:
         return torch.utils._pytree.tree_leaves(program.module()(*args, **kwargs)), program
 
 
-def difference(want: list[torch.Tensor], got: list[torch.Tensor]) -> float:
+def difference(want: list[torch.Tensor], got: list[torch.Tensor], wide: bool = False) -> float:
+    """Largest distance relative to the largest magnitude. wide: `want` may be of another dtype."""
     worst = 0.0
     for w, g in zip(want, got, strict=True):
-        if w.dtype != g.dtype or w.shape != g.shape:
+        if (w.dtype != g.dtype and not wide) or w.shape != g.shape:
             return float("inf")
-        if not torch.equal(w, g):
+        if not torch.equal(w, g.to(w.dtype)):
             worst = max(worst, float((w.double() - g.double()).abs().max() / w.double().abs().max()))
     return worst
 
@@ -148,8 +153,8 @@ def placeholders(program: Any) -> dict[str, torch.Tensor]:
     return {s.arg.name: stored[s.target] for s in program.graph_signature.input_specs if s.target in stored}
 
 
-def node_values(program: Any) -> dict[str, Any]:
-    """What every node of the program computes for its example inputs."""
+def node_values(program: Any, wide: bool = False) -> dict[str, Any]:
+    """What every node of the program computes for its example inputs. wide: with all that is stored or given in f64."""
     values: dict[str, Any] = {}
 
     class Recorder(torch.fx.Interpreter):
@@ -160,8 +165,11 @@ def node_values(program: Any) -> dict[str, Any]:
     given = placeholders(program)
     leaves = iter(torch.utils._pytree.tree_leaves(program.example_inputs))
     names = [n.name for n in program.graph.nodes if n.op == "placeholder"]
+    arguments = [given[n] if n in given else next(leaves) for n in names]
+    if wide:
+        arguments = [a.double() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in arguments]
     with torch.no_grad():
-        Recorder(program.graph_module).run(*(given[n] if n in given else next(leaves) for n in names))
+        Recorder(program.graph_module).run(*arguments)
     return values
 
 
@@ -177,11 +185,23 @@ def ulps_apart(want: torch.Tensor, got: torch.Tensor) -> float:
     return float(torch.where(same, 0.0, (w - g).abs() / unit).max())
 
 
+def new_constants(before: Any, after: Any) -> dict[str, torch.Tensor]:
+    """Constants of the folded program that stand for nodes of the original one."""
+    old, nodes = placeholders(before), {n.name for n in before.graph.nodes}
+    return {n: v for n, v in placeholders(after).items() if n not in old and n in nodes}
+
+
 def constants_apart(before: Any, after: Any) -> float:
     """Largest distance, in ulps, of a constant of the folded program from what torch computes for it in the original one."""
-    old = placeholders(before)
     values = node_values(before)
-    return max((ulps_apart(values[n], v) for n, v in placeholders(after).items() if n not in old and n in values), default=0.0)
+    return max((ulps_apart(values[n], v) for n, v in new_constants(before, after).items()), default=0.0)
+
+
+def apart_from_exact(before: Any, after: Any, got: list[torch.Tensor]) -> float:
+    """Largest relative distance of a constant or an output of the folded program from the original one run in f64."""
+    values, constants = node_values(before, wide=True), new_constants(before, after)
+    pairs = [(values[n], v) for n, v in constants.items()] + list(zip(values["output"], got, strict=True))
+    return max(difference([w], [g], wide=True) for w, g in pairs)
 
 
 def constant_nodes(program: Any) -> set[str]:
@@ -204,12 +224,19 @@ def findings(model: Model, form: str, qfold: Path, source: Path, folder: Path) -
     wrong = []
     want, before = outputs(source)
     got, after = outputs(target)
-    apart = constants_apart(before, after)
-    if apart > model.ulps:
-        wrong.append(f"a constant is {apart:.3g} ulp off, allowed {model.ulps}")
-    error, allowed = difference(want, got), model.tolerance if apart else 0.0
-    if error > allowed:
-        wrong.append(f"outputs differ by {error:.3g}, allowed {allowed:.3g}")
+    error = difference(want, got)
+    if model.exact:
+        exact = apart_from_exact(before, after, got)
+        if exact > model.exact or error > model.tolerance:
+            wrong.append(f"{exact:.3g} from the program in f64, allowed {model.exact:.3g}; "
+                         f"outputs {error:.3g} from torch's f32, allowed {model.tolerance:.3g}")
+    else:
+        apart = constants_apart(before, after)
+        allowed = model.tolerance if apart else 0.0
+        if apart > model.ulps:
+            wrong.append(f"a constant is {apart:.3g} ulp off, allowed {model.ulps}")
+        if error > allowed:
+            wrong.append(f"outputs differ by {error:.3g}, allowed {allowed:.3g}")
     entries = {e["name"]: e for e in json.loads(report.read_text())["nodes"]}
     silent = [n for n in constant_nodes(after) if entries.get(n, {}).get("reason", "runtime") == "runtime" and "getitem" not in n]
     if silent:
