@@ -14,9 +14,10 @@ static const struct {
     uint16_t kernel;
 } rules[] = {
 #define QFK_OP_none QFK_OP_COUNT
-#define QFI_RULE(op, infer, lower, kernel) [QF_OP_##op] = { qfi_lower_##lower, QFK_OP_##kernel },
-#include "dispatch/ops/rules.def"
-#undef QFI_RULE
+#define QF_OP(name, n_in, kind, flags, attrs, infer, lower, kernel)                                \
+    { qfi_lower_##lower, QFK_OP_##kernel },
+#include <qfold/ops.def>
+#undef QF_OP
 };
 
 const qf_step *qfi_step(const qfi_builder *b, uint32_t id)

@@ -59,7 +59,7 @@ typedef struct qfi_builder {
     uint32_t again_id;
 } qfi_builder;
 
-/* How an operator is lowered. kernel: operator of its row in rules.def. */
+/* How an operator is lowered. kernel: of its row in ops.def. */
 typedef qf_status qfi_lower(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
                             uint8_t *ref);
 

@@ -7,18 +7,17 @@
 enum { FLAG_0 = 0, FLAG_CHECKED = QF_OP_CHECKED, FLAG_INEXACT = QF_OP_INEXACT };
 
 static const qf_op_info infos[] = {
-#define QF_OP(name, n_in, kind, flags, attrs) { #name, n_in, QF_KIND_##kind, FLAG_##flags, #attrs },
+#define QF_OP(name, n_in, kind, flags, attrs, infer, lower, kernel)                                \
+    { #name, n_in, QF_KIND_##kind, FLAG_##flags, #attrs },
 #include <qfold/ops.def>
 #undef QF_OP
 };
 
 static qfi_infer *const infers[] = {
-#define QFI_RULE(op, infer, lower, kernel) [QF_OP_##op] = qfi_infer_##infer,
-#include "dispatch/ops/rules.def"
-#undef QFI_RULE
+#define QF_OP(name, n_in, kind, flags, attrs, infer, lower, kernel) qfi_infer_##infer,
+#include <qfold/ops.def>
+#undef QF_OP
 };
-
-_Static_assert(sizeof infers / sizeof *infers == QF_OP_COUNT, "the last operator has no rule");
 
 const qf_op_info *qf_op_get(qf_op op)
 {

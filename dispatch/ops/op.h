@@ -8,12 +8,12 @@
  * operand). Operands have known shapes; attributes are not trusted. */
 typedef qf_status qfi_infer(const qf_call *call, qf_type *out, qf_diag *diag);
 
-/* The rules that rules.def names. */
-#define QFI_RULE(op, infer, lower, kernel)                                                         \
+/* The rules that ops.def names. */
+#define QF_OP(name, n_in, kind, flags, attrs, infer, lower, kernel)                                \
     qfi_infer qfi_infer_##infer;                                                                   \
     qfi_lower qfi_lower_##lower;
-#include "dispatch/ops/rules.def"
-#undef QFI_RULE
+#include <qfold/ops.def>
+#undef QF_OP
 
 /* Which dtypes an operand may have. */
 typedef enum qfi_accept {

@@ -1,5 +1,5 @@
 /* The normal form of attributes: a copy by fields, one function per member of qf_attrs, found by
- * the last column of ops.def. */
+ * the attribute column of ops.def. */
 #include "attrs.h"
 
 #include <string.h>
@@ -132,7 +132,7 @@ typedef void copy_fn(int rank, const qf_attrs *from, qf_attrs *to);
 
 #define copy_none NULL
 static copy_fn *const copies[] = {
-#define QF_OP(name, n_in, kind, flags, attrs) copy_##attrs,
+#define QF_OP(name, n_in, kind, flags, attrs, infer, lower, kernel) copy_##attrs,
 #include <qfold/ops.def>
 #undef QF_OP
 };

@@ -10,7 +10,7 @@ extern "C" {
 
 /* QF_OP_add …; the order is ABI. */
 typedef enum qf_op {
-#define QF_OP(name, n_in, kind, flags, attrs) QF_OP_##name,
+#define QF_OP(name, n_in, kind, flags, attrs, infer, lower, kernel) QF_OP_##name,
 #include <qfold/ops.def>
 #undef QF_OP
     QF_OP_COUNT
