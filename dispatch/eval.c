@@ -91,11 +91,13 @@ static qf_status run_into(const qf_ctx *ctx, const qf_pipe *pipe, const qf_tenso
     const int halves = pipe->bits == 128 ? 2 : 1;
     int64_t stride[QFI_DIMS] = { 0 };
     qfi_session s;
+    qfi_wants wants;
 
     for (int d = 0; d < out->rank; d++)
         stride[d] = out->stride[d] * halves;
     stride[out->rank] = 1;
-    qf_status st = qfi_session_open(&s, ctx, pipe, NULL, 0, diag);
+    qfi_wants_plan(ctx, pipe, pipe->cost.written, &wants);
+    qf_status st = qfi_session_open(&s, ctx, pipe, NULL, &wants, 0, diag);
     if (st == QF_OK) {
         st = qfi_run_segment(&s.run, pipe->result, zero, pipe->result->dim, out->storage->data,
                              out->offset * halves, stride);
@@ -137,7 +139,7 @@ qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
     QF_TRY_OUT(check_out(pipe, out, diag));
     QF_TRY_OUT(check_aliases(op, in, n_in, out, diag));
     if (qf_tensor_elements(out) > 0)
-        QF_TRY_OUT(run_into(ctx, pipe, out, diag));
+        QF_TRY_OUT(run_into(&full, pipe, out, diag));
 out:
     qf_pipe_free(pipe);
     qfi_bump_free(&pool);

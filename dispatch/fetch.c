@@ -58,23 +58,20 @@ static int dense_loops(const qfi_form *at, const int64_t *n, const uint8_t *loop
     return k;
 }
 
-uint64_t qfi_fetch_shortest(const qfi_piece *piece, const int64_t *n)
+qfi_fetch_cost qfi_fetch_plan(const qfi_operand *o, int n_loop, const int64_t *n)
 {
-    uint64_t shortest = UINT64_MAX;
+    uint8_t loop[QFI_LOOPS];
+    uint64_t span;
+    const int count = sort_loops(&o->at, n_loop, n, loop),
+              dense = dense_loops(&o->at, n, loop, count, o->bits, &span);
+    qfi_fetch_cost cost = { .run = UINT64_MAX, .size = qfi_bytes(span, o->bits) + 1 };
 
-    for (int i = 0; i < piece->n_operand; i++) {
-        const qfi_operand *o = &piece->operand[i];
-        uint8_t loop[QFI_LOOPS];
-        uint64_t span;
-        if (o->source != QFI_READ)
-            continue;
-        const int count = sort_loops(&o->at, piece->box.n_loop, n, loop);
-        if (dense_loops(&o->at, n, loop, count, o->bits, &span) == count)
-            continue;
-        const uint64_t size = qfi_bytes(span, o->bits);
-        shortest = size < shortest ? size : shortest;
-    }
-    return shortest;
+    if (dense < count)
+        cost.run = cost.size;
+    for (int k = dense; k < count; k++)
+        if (!qf_mul(cost.size, (uint64_t)n[loop[k]], &cost.size))
+            cost.size = UINT64_MAX;
+    return cost;
 }
 
 static qf_status read_part(const reading *r, uint64_t number)
@@ -153,6 +150,92 @@ static qf_status fetch_read(qfi_run *run, const qfi_operand *o, int n_loop, cons
     return run->fault->status;
 }
 
+static bool inside(const qfi_resident *r, int n_loop, const int64_t *lo, const int64_t *n)
+{
+    for (int l = 0; l < n_loop; l++)
+        if (lo[l] < r->lo[l] || lo[l] + n[l] > r->lo[l] + r->n[l])
+            return false;
+    return true;
+}
+
+static const qfi_resident *find_resident(const qfi_run *run, const qfi_operand *o, int n_loop,
+                                         const int64_t *lo, const int64_t *n)
+{
+    for (const qfi_residents *list = run->residents; list; list = list->outer)
+        for (uint32_t i = 0; i < list->n; i++)
+            if (list->item[i].operand == o && inside(&list->item[i], n_loop, lo, n))
+                return &list->item[i];
+    return NULL;
+}
+
+/* A form over the loops of a piece as one over a box that begins at lo, or back (sign -1). */
+static void move_form(qfi_form *form, int n_loop, const int64_t *lo, int64_t sign)
+{
+    for (int l = 0; l < n_loop; l++)
+        form->base += sign * form->step[l] * lo[l];
+}
+
+qf_status qfi_fetch_hold(qfi_run *run, const qfi_piece *piece, const qfi_operand *o,
+                         const int64_t *lo, const int64_t *n, qfi_residents *to)
+{
+    const int n_loop = piece->box.n_loop;
+    qfi_resident *r = &to->item[to->n];
+
+    if (o->source != QFI_READ || find_resident(run, o, n_loop, lo, n))
+        return QF_OK;
+    if (to->n == QFI_RESIDENTS)
+        return QFI_TOO_LARGE;
+    *r = (qfi_resident){ .operand = o, .at = o->at };
+    memcpy(r->lo, lo, sizeof *lo * (size_t)n_loop);
+    memcpy(r->n, n, sizeof *n * (size_t)n_loop);
+    move_form(&r->at, n_loop, lo, 1);
+    QF_TRY(fetch_read(run, o, n_loop, n, &r->at, &r->p));
+    move_form(&r->at, n_loop, lo, -1);
+    to->n++;
+    return QF_OK;
+}
+
+typedef struct holding {
+    qfi_run *run;
+    const qfi_piece *piece;
+    qfi_residents *to;
+} holding;
+
+static qf_status hold_box(void *arg, const int64_t *lo, const int64_t *n)
+{
+    const holding *h = arg;
+
+    for (int i = 0; i < h->piece->n_operand; i++)
+        QF_TRY(qfi_fetch_hold(h->run, h->piece, &h->piece->operand[i], lo, n, h->to));
+    return QF_OK;
+}
+
+qf_status qfi_fetch_segment(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n,
+                            qfi_residents *to)
+{
+    holding h = { .run = run, .to = to };
+
+    for (uint32_t i = 0; i < s->n_piece; i++) {
+        h.piece = s->piece[i];
+        QF_TRY(qfi_box_visit(&h.piece->box, lo, n, hold_box, &h));
+    }
+    return QF_OK;
+}
+
+bool qfi_fetch_reads(const qfi_run *run, const qfi_segment *s)
+{
+    static const int64_t zero[QFI_LOOPS];
+
+    for (uint32_t k = 0; k < s->n_piece; k++) {
+        const qfi_piece *p = s->piece[k];
+        for (int i = 0; i < p->n_operand; i++)
+            if (p->operand[i].source == QFI_READ &&
+                !find_resident(run, &p->operand[i], p->box.n_loop, zero, p->box.n))
+                return true;
+    }
+    return false;
+}
+
 /* A position in 128-bit elements as one in halves; the halves are the loop of the last dim. */
 static void in_halves(const qfi_box *box, const int64_t *lo, qfi_form *lane)
 {
@@ -211,9 +294,10 @@ qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t
     for (int i = 0; i < p->n_operand; i++) {
         const qfi_operand *o = &p->operand[i];
         qfi_form *lane = &t->nest.lane[1 + i];
-        *lane = o->at;
-        for (int l = 0; l < p->box.n_loop; l++)
-            lane->base += lane->step[l] * lo[l];
+        const qfi_resident *held =
+            o->source == QFI_READ ? find_resident(run, o, p->box.n_loop, lo, n) : NULL;
+        *lane = held ? held->at : o->at;
+        move_form(lane, p->box.n_loop, lo, 1);
         switch ((qfi_source)o->source) {
         case QFI_MEMORY:
             t->source[i] = o->storage->data;
@@ -225,7 +309,10 @@ qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t
             t->source[i] = (const char *)&o->splat;
             break;
         case QFI_READ:
-            QF_TRY(fetch_read(run, o, p->box.n_loop, n, lane, &t->source[i]));
+            if (held)
+                t->source[i] = held->p;
+            else
+                QF_TRY(fetch_read(run, o, p->box.n_loop, n, lane, &t->source[i]));
             break;
         case QFI_PANEL:
             QF_TRY(fetch_panel(run, o, &p->box, lo, n, lane, &t->source[i]));

@@ -13,11 +13,30 @@ typedef struct qfi_fault {
     qf_diag diag;
 } qfi_fault;
 
+/* Part of an operand that was read before: the steps [lo, lo + n) of the loops of its piece. at:
+ * element numbers in `p`. */
+typedef struct qfi_resident {
+    const qfi_operand *operand;
+    int64_t lo[QFI_LOOPS], n[QFI_LOOPS];
+    qfi_form at;
+    const char *p;
+} qfi_resident;
+
+#define QFI_RESIDENTS 32
+
+/* What stands in memory while a part of a run lasts; outer: what stood there before. */
+typedef struct qfi_residents {
+    const struct qfi_residents *outer;
+    uint32_t n;
+    qfi_resident item[QFI_RESIDENTS];
+} qfi_residents;
+
 /* kept: scratch region.  slots: of all workers.  work: memory for reads and panels.  serial: run on
  * the calling thread as `worker`: set inside a task. */
 struct qfi_run {
     const qf_ctx *ctx;
     const qf_pipe *pipe;
+    const qfi_residents *residents;
     char *kept, *slots;
     qfi_area work;
     bool serial;
@@ -64,9 +83,25 @@ typedef struct qfi_tiles {
  */
 qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t *n);
 
-/* Bytes of the shortest run that reading operands for such a box takes; SIZE_MAX if there is no gap
- * between runs. */
-uint64_t qfi_fetch_shortest(const qfi_piece *piece, const int64_t *n);
+/* Reading operand `o` for a box of n[l] steps. run: bytes of one run; UINT64_MAX if there is no gap
+ * between runs.  size: bytes in memory; UINT64_MAX if that passes any memory. */
+typedef struct qfi_fetch_cost {
+    uint64_t run, size;
+} qfi_fetch_cost;
+
+qfi_fetch_cost qfi_fetch_plan(const qfi_operand *o, int n_loop, const int64_t *n);
+
+/* Read one operand for a box of its piece, to stay. QFI_TOO_LARGE: no room in the working memory,
+ * or in the list. */
+qf_status qfi_fetch_hold(qfi_run *run, const qfi_piece *piece, const qfi_operand *o,
+                         const int64_t *lo, const int64_t *n, qfi_residents *to);
+
+/* The same for all operands that the box [lo, lo + n) of a segment's dims needs. */
+qf_status qfi_fetch_segment(qfi_run *run, const qfi_segment *s, const int64_t *lo, const int64_t *n,
+                            qfi_residents *to);
+
+/* Whether any operand of the segment has to be read while it runs. */
+bool qfi_fetch_reads(const qfi_run *run, const qfi_segment *s);
 
 /* Run every tile. */
 void qfi_tiles_run(qfi_run *run, qfi_tiles *t);

@@ -1,6 +1,6 @@
 /* Setting up a run.
  *
- *   arena block:  | kept values | slots, per worker | window | working memory |
+ *   arena block:  | kept values | slots, per worker | window | operands that stay, working memory |
  *
  * Their sum never exceeds the context's memory. If the slots of all workers do not fit, one thread
  * runs alone. */
@@ -32,12 +32,15 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
         workers = 1;
     }
     left -= slots * workers;
+    if (s->wants.size > left / 2)
+        s->wants = (qfi_wants){ 0 };
+    left -= s->wants.size;
     s->window_size = min_u64(window, pipe->works ? left / 4 : left);
     /* Little work needs little memory, however much there is. */
     const uint64_t payload = scratch + pipe->cost.read + pipe->cost.written;
     const uint64_t small = payload < WORK_PER_WORKER ? least + 4 * payload : WORK_PER_WORKER;
     const uint64_t most = 8 * s->window_size + (workers + 2) * small;
-    const uint64_t work = pipe->works ? min_u64(left - s->window_size, most) : 0;
+    const uint64_t work = pipe->works ? min_u64(left - s->window_size, most) + s->wants.size : 0;
 
     char *block = qfi_arena_block(arena, scratch + slots * workers + s->window_size + work + SLACK);
     if (!block)
@@ -54,6 +57,7 @@ static qf_status make_kept(qfi_session *s, const qf_pipe *pipe)
 {
     static const int64_t zero[QFI_DIMS];
 
+    QF_TRY(qfi_wants_hold(&s->wants, &s->run, &s->residents));
     for (uint32_t k = 0; k < pipe->n_kept; k++)
         QF_TRY(qfi_run_dense(&s->run, pipe->kept[k].segment, zero, pipe->kept[k].segment->dim,
                              s->run.kept + pipe->kept[k].at));
@@ -70,16 +74,17 @@ qf_status qfi_session_status(qfi_session *s, qf_status st, qf_diag *diag)
 }
 
 qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
-                           uint64_t window, qf_diag *diag)
+                           const qfi_wants *wants, uint64_t window, qf_diag *diag)
 {
-    *s = (qfi_session){ 0 };
+    *s = (qfi_session){ .wants = *wants };
     QF_TRY(qfi_ctx_make(ctx, &s->ctx, diag));
     if (!arena) {
         s->own = arena = qf_arena_new(&s->ctx);
         if (!arena)
             QF_FAIL(diag, QF_ERR_NOMEM, "no memory to run a pipeline");
     }
-    s->run = (qfi_run){ .ctx = &s->ctx, .pipe = pipe, .fault = &s->fault };
+    s->run =
+        (qfi_run){ .ctx = &s->ctx, .pipe = pipe, .residents = &s->residents, .fault = &s->fault };
     QF_TRY(take_memory(s, pipe, arena, window, diag));
     return qfi_session_status(s, make_kept(s, pipe), diag);
 }

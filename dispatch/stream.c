@@ -5,36 +5,23 @@
 #include <string.h>
 
 #define WINDOW ((uint64_t)4 << 20) /* stays in the last cache level on its way to the consumer */
-#define SHORT_RUN ((uint64_t)1 << 14)
 
-static qfi_walk plan_windows(const qfi_segment *s, uint64_t size)
+qfi_walk qfi_segment_windows(const qfi_segment *s, uint64_t size)
 {
     return qfi_walk_make(s->n_dim, s->dim,
                          (int64_t)(s->bits < 8 ? size * 8 / s->bits : size / (s->bits / 8u)));
 }
 
 /* Larger windows where reads would come in runs too short for a disk or a system call. */
-static uint64_t choose_size(const qf_ctx *ctx, const qf_pipe *pipe)
+static uint64_t choose_size(const qf_ctx *ctx, const qf_pipe *pipe, const qfi_wants *wants)
 {
-    const uint64_t all = pipe->cost.written, most = (ctx->memory - pipe->cost.scratch) / 8;
+    const uint64_t all = pipe->cost.written,
+                   most = (ctx->memory - pipe->cost.scratch - wants->size) / 8;
     uint64_t size = WINDOW;
 
     for (; pipe->result->reads && size * 2 <= most; size *= 2) {
-        const qfi_walk w = plan_windows(pipe->result, size);
-        int64_t lo[QFI_DIMS], window[QFI_DIMS];
-        uint64_t shortest = UINT64_MAX;
-        qfi_walk_at(&w, 0, lo, window);
-        for (uint32_t i = 0; i < pipe->result->n_piece && i < 64; i++) {
-            const qfi_piece *p = pipe->result->piece[i];
-            int64_t n[QFI_LOOPS];
-            for (int l = 0; l < p->box.n_loop; l++) {
-                const int64_t reach = window[p->box.dim[l]] / p->box.pace[l];
-                n[l] = reach < 1 ? 1 : reach < p->box.n[l] ? reach : p->box.n[l];
-            }
-            const uint64_t run = qfi_fetch_shortest(p, n);
-            shortest = run < shortest ? run : shortest;
-        }
-        if (shortest >= SHORT_RUN)
+        const qfi_walk w = qfi_segment_windows(pipe->result, size);
+        if (w.total == 1 || !qfi_wants_short(wants, pipe->result, &w))
             break;
     }
     return size < all ? size : all;
@@ -54,7 +41,7 @@ static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, sink_fn *si
                                 qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
-    const qfi_walk w = plan_windows(r, r->bits < 8 ? s->window_size - 1 : s->window_size);
+    const qfi_walk w = qfi_segment_windows(r, r->bits < 8 ? s->window_size - 1 : s->window_size);
     uint64_t sent = 0, first = 0;
 
     if (r->bits < 8)
@@ -83,6 +70,7 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
                          void *user, qf_diag *diag)
 {
     qfi_session s;
+    qfi_wants wants;
     qf_ctx ctx;
     qf_status st;
 
@@ -92,7 +80,8 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
     if (ctx.memory < pipe->cost.scratch)
         QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few",
                 (unsigned long long)ctx.memory);
-    st = qfi_session_open(&s, &ctx, pipe, arena, choose_size(&ctx, pipe) + 8, diag);
+    qfi_wants_plan(&ctx, pipe, WINDOW, &wants);
+    st = qfi_session_open(&s, &ctx, pipe, arena, &wants, choose_size(&ctx, pipe, &wants) + 8, diag);
     if (st == QF_OK)
         st = stream_windows(&s, pipe, sink, user, diag);
     qfi_session_close(&s);
@@ -102,7 +91,7 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
 static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
-    const qfi_walk w = plan_windows(r, 4 * WINDOW);
+    const qfi_walk w = qfi_segment_windows(r, 4 * WINDOW);
     uint64_t done = 0;
 
     if (r->bits < 8)
@@ -119,14 +108,18 @@ static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_
     return QF_OK;
 }
 
-qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena, void *dst,
+qf_status qf_pipe_run(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *arena, void *dst,
                       qf_diag *diag)
 {
     qfi_session s;
+    qfi_wants wants;
+    qf_ctx ctx;
 
+    QF_TRY(qfi_ctx_make(user_ctx, &ctx, diag));
     if (pipe->cost.written == 0)
         return QF_OK;
-    qf_status st = qfi_session_open(&s, ctx, pipe, arena, 0, diag);
+    qfi_wants_plan(&ctx, pipe, 4 * WINDOW, &wants);
+    qf_status st = qfi_session_open(&s, &ctx, pipe, arena, &wants, 0, diag);
     if (st == QF_OK)
         st = run_windows(&s, pipe, dst, diag);
     qfi_session_close(&s);

@@ -27,10 +27,11 @@ qf_status qfi_breaker_operand(qfi_builder *b, qfi_breaker *x, int i, const uint8
                               qf_dtype as)
 {
     const uint32_t id = qfi_step(b, x->value)->in[i];
-    const bool in_memory = id < b->program->n_input && b->program->input[id].storage &&
-                           b->program->input[id].storage->data;
+    uint32_t root = id;
 
-    if (!in_memory && b->value[id].bytes <= b->budget / 4)
+    while (root >= b->program->n_input && qf_op_get(qfi_step(b, root)->op)->kind == QF_KIND_VIEW)
+        root = qfi_step(b, root)->in[0];
+    if (root >= b->program->n_input && b->value[id].bytes <= b->budget / 4)
         b->value[id].keep = true;
     return qfi_operand_segment(b, id, order, as, &x->in[i]);
 }

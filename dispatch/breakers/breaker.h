@@ -16,7 +16,8 @@ qfi_breaker_run qfi_matmul_run, qfi_reduce_run, qfi_scan_run, qfi_gather_run;
 qf_status qfi_breaker_finish(qfi_builder *b, qfi_breaker *x);
 
 /* Operand i, dims in the order given (NULL: natural), elements converted to `as`. It is kept if it
- * is not in memory and small enough: blocks of it are read again and again. */
+ * is computed and small enough: blocks of it are read again and again. What is stored is read where
+ * it is, or stays in memory for the run. */
 qf_status qfi_breaker_operand(qfi_builder *b, qfi_breaker *x, int i, const uint8_t *order,
                               qf_dtype as);
 

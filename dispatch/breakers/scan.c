@@ -1,11 +1,8 @@
 /* Prefix sums: rows along the scanned dim, each summed in f64 or i64 in order, every prefix rounded
  * to the result's type. */
-#include "dispatch/breakers/breaker.h"
+#include "dispatch/breakers/panels.h"
 
 #include <string.h>
-
-#define CHUNK 2048
-#define LEAST_FETCH ((uint64_t)1 << 14)
 
 qf_status qfi_scan_make(qfi_builder *b, qfi_breaker *x)
 {
@@ -23,29 +20,38 @@ qf_status qfi_scan_make(qfi_builder *b, qfi_breaker *x)
     return qfi_breaker_cast(b, x, 0, x->compute, x->type.dtype, &used);
 }
 
+/* The part of the result at hand. from: prefixes before it are added up only.  row_stride: of the
+ * other dims.  step: of the scanned one. */
 typedef struct scan {
-    qfi_run *run;
     const qfi_breaker *x;
-    const int64_t *lo, *n, *stride;
-    char *dst, *work;
-    uint64_t each;
-    qfi_walk rows;
+    char *dst;
+    int64_t row_stride[QFI_DIMS], step, from;
+    qfi_panels panels;
 } scan;
 
-static void add_up(const qfi_breaker *x, char *values, int64_t n, double *real, uint64_t *whole)
+/* Running sums of `rows` rows of `width` elements, in place; sums: what each row hands on. */
+static void add_up(const qfi_breaker *x, char *values, int64_t rows, int64_t width, char *sums)
 {
-    for (int64_t i = 0; i < n; i++, values += 8) {
-        double f;
-        uint64_t u;
-        if (x->compute == QF_DT_f64) {
-            memcpy(&f, values, sizeof f);
-            *real += f;
-            memcpy(values, real, sizeof *real);
-        } else {
-            memcpy(&u, values, sizeof u);
-            *whole += u;
-            memcpy(values, whole, sizeof *whole);
+    for (int64_t i = 0; i < rows; i++, sums += 8) {
+        double f, real;
+        uint64_t u, whole;
+        memcpy(&real, sums, sizeof real);
+        memcpy(&whole, sums, sizeof whole);
+        for (int64_t j = 0; j < width; j++, values += 8) {
+            if (x->compute == QF_DT_f64) {
+                memcpy(&f, values, sizeof f);
+                real += f;
+                memcpy(values, &real, sizeof real);
+            } else {
+                memcpy(&u, values, sizeof u);
+                whole += u;
+                memcpy(values, &whole, sizeof whole);
+            }
         }
+        if (x->compute == QF_DT_f64)
+            memcpy(sums, &real, sizeof real);
+        else
+            memcpy(sums, &whole, sizeof whole);
     }
 }
 
@@ -64,70 +70,78 @@ static char *rounded(const qfi_breaker *x, int64_t n, char *a, char *b)
     return a;
 }
 
-/* One row from its start to the end of the box; what is before the box is added up only. */
-static qf_status run_row(const scan *s, qfi_run *run, char *mine, int64_t number)
+/* Elements from column `skip` on of rows of `width` to their places. */
+static void put_rows(int n_row, int64_t width, int64_t skip, const char *from, const int64_t *n,
+                     char *dst, const int64_t *stride, int64_t size)
 {
-    const qfi_segment *in = s->x->in[0];
-    const int dim = s->x->attrs.dim.dim, last = in->n_dim - 1;
-    const int64_t size = qf_dtype_get(s->x->type.dtype)->bits / 8, end = s->lo[dim] + s->n[dim];
-    int64_t at[QFI_DIMS], n[QFI_DIMS], to = 0;
-    double real = 0;
-    uint64_t whole = 0;
+    int64_t at[QFI_DIMS] = { 0 }, to = 0;
+    int d;
 
-    qfi_walk_at(&s->rows, number, at, n);
-    for (int d = 0, k = 0; d < s->x->type.rank; d++) {
-        if (d == dim)
-            continue;
-        to += at[k] * s->stride[d];
-        at[k++] += s->lo[d];
-    }
-    for (int64_t j = 0; j < end; j += CHUNK) {
-        const int64_t count = end - j < CHUNK ? end - j : CHUNK,
-                      skip = j < s->lo[dim] ? s->lo[dim] - j : 0;
-        at[last] = j;
-        n[last] = count;
-        QF_TRY(qfi_run_dense(run, in, at, n, mine));
-        add_up(s->x, mine, count, &real, &whole);
-        if (skip >= count)
-            continue;
-        const char *from = rounded(s->x, count, mine, mine + CHUNK * 8);
-        const int64_t rest = count - skip;
-        qfi_scatter(from + skip * size, 1, &rest,
-                    s->dst + (to + (j + skip - s->lo[dim]) * s->stride[dim]) * size,
-                    &s->stride[dim], (size_t)size);
-    }
-    return QF_OK;
+    do {
+        qfi_scatter(from + skip * size, 1, &n[n_row], dst + to * size, &stride[n_row],
+                    (size_t)size);
+        from += width * size;
+        for (d = n_row - 1; d >= 0; d--) {
+            to += stride[d];
+            if (++at[d] < n[d])
+                break;
+            to -= stride[d] * n[d];
+            at[d] = 0;
+        }
+    } while (d >= 0);
 }
 
-static void row_task(void *arg, uint32_t i, uint32_t worker)
+static qf_status scan_block(const void *user, qfi_run *run, const qfi_panel_block *block,
+                            char *mine)
 {
-    const scan *s = arg;
-    char *mine = s->work + s->each * (s->run->serial ? 0 : worker);
-    qfi_run run = qfi_task_run(s->run, worker,
-                               (qfi_area){ .p = mine + CHUNK * 16, .size = s->each - CHUNK * 16 });
-    const qf_diag none = { .at = -1 };
+    const scan *s = user;
+    const qfi_panels *p = &s->panels;
+    const int64_t size = qf_dtype_get(s->x->type.dtype)->bits / 8;
+    const qfi_walk chunks = qfi_panel_chunks(p, block);
+    char *other = mine + QFI_BLOCK * 8,
+         *sums = block->carried ? block->carried : other + QFI_BLOCK * 8;
+    int64_t lo[QFI_DIMS], n[QFI_DIMS], stride[QFI_DIMS], column = block->column, to = 0;
 
-    const qf_status st = run_row(s, &run, mine, i);
-    if (st != QF_OK && s->run->fault->status == QF_OK)
-        qfi_run_failed(s->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
+    if (column == 0)
+        memset(sums, 0, (size_t)block->rows * 8);
+    for (int d = 0; d < p->n_row; d++)
+        to += (block->lo[d] - p->lo[d]) * s->row_stride[d];
+    memcpy(stride, s->row_stride, sizeof *stride * (size_t)p->n_row);
+    stride[p->n_row] = s->step;
+    for (int64_t c = 0; c < chunks.total; c++) {
+        const int64_t width = qfi_panel_chunk(p, block, &chunks, c, lo, n),
+                      skip = column < s->from ? s->from - column : 0;
+        QF_TRY(qfi_run_dense(run, p->segment, lo, n, mine));
+        add_up(s->x, mine, block->rows, width, sums);
+        if (skip < width) {
+            const char *from = rounded(s->x, block->rows * width, mine, other);
+            n[p->n_row] = width - skip;
+            put_rows(p->n_row, width, skip, from, n,
+                     s->dst + (to + (column + skip - s->from) * s->step) * size, stride, size);
+        }
+        column += width;
+    }
+    return QF_OK;
 }
 
 qf_status qfi_scan_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
                        char *dst, const int64_t *stride)
 {
-    scan s = { .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst };
-    const uint64_t workers = run->serial ? 1 : qfi_workers(run->ctx);
-    int64_t others[QFI_DIMS];
-    int k = 0;
+    const int dim = x->attrs.dim.dim;
+    scan s = { .x = x,
+               .dst = dst,
+               .step = stride[dim],
+               .from = lo[dim],
+               .panels = { .run = run, .segment = x->in[0], .carry = 8 } };
+    qfi_panels *p = &s.panels;
 
-    for (int d = 0; d < x->type.rank; d++)
-        if (d != x->attrs.dim.dim)
-            others[k++] = n[d];
-    s.rows = qfi_walk_make(k, others, 1);
-    s.each = CHUNK * 16 + (x->in[0]->reads ? LEAST_FETCH : 0);
-    s.work = qfi_area_get(&run->work, s.each * workers);
-    if (!s.work || s.rows.total > INT32_MAX)
-        return QFI_TOO_LARGE;
-    qfi_run_tasks(run, (uint32_t)s.rows.total, row_task, &s);
-    return run->fault->status;
+    for (int d = 0; d < x->type.rank; d++) {
+        if (d == dim)
+            continue;
+        s.row_stride[p->n_row] = stride[d];
+        p->lo[p->n_row] = lo[d];
+        p->n[p->n_row++] = n[d];
+    }
+    p->n[p->n_row] = lo[dim] + n[dim];
+    return qfi_panels_run(p, QFI_BLOCK * 16 + QFI_BLOCK_ROWS * 8, scan_block, &s);
 }
