@@ -2,7 +2,7 @@
 #ifndef QF_TESTS_OPS_CASE_H
 #define QF_TESTS_OPS_CASE_H
 
-#include "layout.h"
+#include "placement.h"
 
 #define CASE_INPUTS 4
 

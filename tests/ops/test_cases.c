@@ -14,6 +14,17 @@ typedef struct setting {
     const char *name;
 } setting;
 
+/* One case made concrete: operands, and what the naive evaluator says of them. defined: it has a
+ * result for these values. */
+typedef struct instance {
+    const test_case *c;
+    qf_dtype dtype;
+    qf_attrs attrs;
+    ref_tensor in[CASE_INPUTS], want;
+    size_t n_in;
+    bool defined;
+} instance;
+
 static void complain(const test_case *c, qf_dtype dtype, const char *how, const char *what)
 {
     failures++;
@@ -38,36 +49,36 @@ static void compare(const test_case *c, qf_dtype dtype, const char *how, const r
     }
 }
 
-static void run_eval(const test_case *c, qf_dtype dtype, const qf_attrs *attrs,
-                     const ref_tensor *in, size_t n_in, const ref_tensor *want, bool defined,
-                     layout how, const setting *s)
+static void run_eval(const instance *it, layout how, const setting *s)
 {
-    qf_tensor view[CASE_INPUTS], out = layout_out(&want->type, how == BROADCAST ? PADDED : how);
+    const test_case *c = it->c;
+    const qf_type *type = &it->want.type;
+    qf_tensor view[CASE_INPUTS], out = layout_out(type, how == BROADCAST ? PADDED : how);
     ref_tensor got;
     qf_diag diag = { 0 };
     char name[64];
 
     snprintf(name, sizeof name, "%s, %s", layout_names[how], s->name);
-    for (size_t i = 0; i < n_in; i++)
-        view[i] = layout_make(&in[i], how, false);
-    ref_make(&got, &want->type);
-    const qf_status st =
-        qf_eval(&s->ctx, c->op, attrs, view, qf_op_get(c->op)->n_in == 0 ? 0 : n_in, &out, &diag);
-    if (!defined) {
+    for (size_t i = 0; i < it->n_in; i++)
+        view[i] = layout_make(&it->in[i], how, false);
+    ref_make(&got, type);
+    const qf_status st = qf_eval(&s->ctx, c->op, &it->attrs, view,
+                                 qf_op_get(c->op)->n_in == 0 ? 0 : it->n_in, &out, &diag);
+    if (!it->defined) {
         runs++;
         if (st != QF_ERR_VALUE)
-            complain(c, dtype, name, "an undefined value went through");
+            complain(c, it->dtype, name, "an undefined value went through");
     } else if (st != QF_OK) {
-        complain(c, dtype, name, diag.text);
+        complain(c, it->dtype, name, diag.text);
     } else {
         layout_read(&out, &got);
-        compare(c, dtype, name, want, &got);
+        compare(c, it->dtype, name, &it->want, &got);
         if (!layout_intact(&out))
-            complain(c, dtype, name, "wrote outside the result");
+            complain(c, it->dtype, name, "wrote outside the result");
     }
     ref_free(&got);
     layout_free(&out);
-    for (size_t i = 0; i < n_in; i++)
+    for (size_t i = 0; i < it->n_in; i++)
         layout_free(&view[i]);
 }
 
@@ -86,14 +97,14 @@ static qf_status collect(void *user, const void *data, size_t n, qf_diag *diag)
     return QF_OK;
 }
 
-static void run_stream(const test_case *c, qf_dtype dtype, const qf_attrs *attrs,
-                       const ref_tensor *in, size_t n_in, const ref_tensor *want, bool defined,
-                       const setting *s, const uint8_t *order)
+static void run_stream(const instance *it, const setting *s, const uint8_t *order)
 {
+    const test_case *c = it->c;
+    const qf_type *type = &it->want.type;
     const uint32_t ids[] = { 0, 1, 2, 3 };
     qf_tensor view[CASE_INPUTS];
-    qf_step step = { .op = c->op, .attrs = *attrs, .n_in = (uint16_t)n_in, .in = ids };
-    const qf_program program = { view, (uint32_t)n_in, &step, 1 };
+    qf_step step = { .op = c->op, .attrs = it->attrs, .n_in = (uint16_t)it->n_in, .in = ids };
+    const qf_program program = { view, (uint32_t)it->n_in, &step, 1 };
     qf_ctx ctx = s->ctx;
     qf_pipe *pipe = NULL;
     qf_diag diag = { 0 };
@@ -101,27 +112,27 @@ static void run_stream(const test_case *c, qf_dtype dtype, const qf_attrs *attrs
     ref_tensor got;
 
     ctx.memory = 1u << 20;
-    for (size_t i = 0; i < n_in; i++)
-        view[i] = layout_make(&in[i], i % 2 ? DENSE : STRIDED, true);
-    ref_make(&got, &want->type);
+    for (size_t i = 0; i < it->n_in; i++)
+        view[i] = layout_make(&it->in[i], i % 2 ? DENSE : STRIDED, true);
+    ref_make(&got, type);
     bytes b = { 0 };
-    qf_status st = qf_pipe_build(&ctx, &program, (uint32_t)n_in, order, &pipe, &diag);
-    if (st == QF_OK && qf_type_bytes(&want->type, &size)) {
+    qf_status st = qf_pipe_build(&ctx, &program, (uint32_t)it->n_in, order, &pipe, &diag);
+    if (st == QF_OK && qf_type_bytes(type, &size)) {
         b = (bytes){ .p = malloc(size + 1), .size = size };
         st = qf_pipe_stream(&ctx, pipe, NULL, collect, &b, &diag);
     }
-    if (st != (defined ? QF_OK : QF_ERR_VALUE)) {
-        complain(c, dtype, "stream", diag.text);
-    } else if (defined && b.n != size) {
-        complain(c, dtype, "stream", "wrong number of bytes");
-    } else if (defined) {
+    if (st != (it->defined ? QF_OK : QF_ERR_VALUE)) {
+        complain(c, it->dtype, "stream", diag.text);
+    } else if (it->defined && b.n != size) {
+        complain(c, it->dtype, "stream", "wrong number of bytes");
+    } else if (it->defined) {
         layout_from_bytes(b.p, order, &got);
-        compare(c, dtype, "stream", want, &got);
+        compare(c, it->dtype, "stream", &it->want, &got);
     }
     free(b.p);
     qf_pipe_free(pipe);
     ref_free(&got);
-    for (size_t i = 0; i < n_in; i++)
+    for (size_t i = 0; i < it->n_in; i++)
         layout_free(&view[i]);
 }
 
@@ -130,22 +141,20 @@ static void run_case(const test_case *c, qf_dtype dtype, const setting *settings
     check_rng rng = { 0x9e3779b97f4a7c15 ^ (uint64_t)c->op << 8 ^ (uint64_t)dtype };
 
     for (int how = 0; how < LAYOUTS; how++) {
-        ref_tensor in[CASE_INPUTS], want;
+        instance it = { .c = c, .dtype = dtype };
         qf_type type;
-        qf_attrs attrs;
         uint8_t order[QF_MAX_RANK];
-        const size_t n_in = case_inputs(c, dtype, how == BROADCAST, &rng, in, &type, &attrs);
-        ref_make(&want, &type);
-        const bool defined = ref_eval(c->op, &attrs, in, n_in, &want);
+        it.n_in = case_inputs(c, dtype, how == BROADCAST, &rng, it.in, &type, &it.attrs);
+        ref_make(&it.want, &type);
+        it.defined = ref_eval(c->op, &it.attrs, it.in, it.n_in, &it.want);
         for (size_t s = 0; s < n_settings; s++)
-            run_eval(c, dtype, &attrs, in, n_in, &want, defined, (layout)how, &settings[s]);
+            run_eval(&it, (layout)how, &settings[s]);
         for (int k = 0; k < type.rank; k++)
             order[k] = (uint8_t)((k + how) % type.rank);
-        run_stream(c, dtype, &attrs, in, n_in, &want, defined, &settings[(size_t)how % n_settings],
-                   how == 0 ? NULL : order);
-        ref_free(&want);
-        for (size_t i = 0; i < n_in; i++)
-            ref_free(&in[i]);
+        run_stream(&it, &settings[(size_t)how % n_settings], how == 0 ? NULL : order);
+        ref_free(&it.want);
+        for (size_t i = 0; i < it.n_in; i++)
+            ref_free(&it.in[i]);
     }
 }
 

@@ -1,7 +1,7 @@
 /* Random programs of two to six operators: compiled as one pipeline, and evaluated operator by
  * operator, bit for bit the same, for any memory, threads, order of the result and kind of storage.
  */
-#include "layout.h"
+#include "placement.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The parts of the contract that no case covers: views, types from hostile calls, aliases, failing
  * allocators and readers, cancelling, costs, threads and the floating-point mode. */
-#include "layout.h"
+#include "placement.h"
 
 #include <fenv.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* Tensors in memory in every layout that a view can have, and back. */
-#include "layout.h"
+#include "placement.h"
 
 #include <stdlib.h>
 #include <string.h>
