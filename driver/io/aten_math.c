@@ -38,6 +38,10 @@ void qfi_build_exp(qfi_lowering *l)
 {
     build_float(l, QF_OP_exp);
 }
+void qfi_build_exp2(qfi_lowering *l)
+{
+    build_float(l, QF_OP_exp2);
+}
 void qfi_build_log(qfi_lowering *l)
 {
     build_float(l, QF_OP_log);

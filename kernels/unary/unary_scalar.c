@@ -64,12 +64,19 @@ QFK_MAP1(qfk_rsqrt_f64_scalar, f64, f64, 1.0 / sqrt(a))
         }                                                                                          \
     }
 
+static double exp2_of(double a)
+{
+    return qfk_pow64(2, a);
+}
+
 BY_DOUBLE(qfk_sin_f32_scalar, f32, qfk_sin64)
 BY_DOUBLE(qfk_sin_f64_scalar, f64, qfk_sin64)
 BY_DOUBLE(qfk_cos_f32_scalar, f32, qfk_cos64)
 BY_DOUBLE(qfk_cos_f64_scalar, f64, qfk_cos64)
 BY_DOUBLE(qfk_exp_f32_scalar, f32, qfk_exp64)
 BY_DOUBLE(qfk_exp_f64_scalar, f64, qfk_exp64)
+BY_DOUBLE(qfk_exp2_f32_scalar, f32, exp2_of)
+BY_DOUBLE(qfk_exp2_f64_scalar, f64, exp2_of)
 BY_DOUBLE(qfk_log_f32_scalar, f32, qfk_log64)
 BY_DOUBLE(qfk_log_f64_scalar, f64, qfk_log64)
 BY_DOUBLE(qfk_tanh_f32_scalar, f32, qfk_tanh64)

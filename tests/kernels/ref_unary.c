@@ -78,6 +78,10 @@ static uint64_t exp_(const ref_el *e)
 {
     return through(e, expl);
 }
+static uint64_t exp2_(const ref_el *e)
+{
+    return through(e, exp2l);
+}
 static uint64_t log_(const ref_el *e)
 {
     return through(e, logl);
@@ -129,6 +133,7 @@ const ref_op ref_unary[] = {
     { .op = "sin", .element = sin_, .ulps_f64 = 1 },
     { .op = "cos", .element = cos_, .ulps_f64 = 1 },
     { .op = "exp", .element = exp_, .ulps_f64 = 1 },
+    { .op = "exp2", .element = exp2_, .ulps_f64 = 1 },
     { .op = "log", .element = log_, .ulps_f64 = 1 },
     { .op = "tanh", .element = tanh_, .ulps_f64 = 1 },
     { .op = "erf", .element = erf_, .ulps_f64 = 1 },

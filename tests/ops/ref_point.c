@@ -31,6 +31,7 @@ static const struct {
     { QF_OP_sin, sin },
     { QF_OP_cos, cos },
     { QF_OP_exp, exp },
+    { QF_OP_exp2, exp2 },
     { QF_OP_log, log },
     { QF_OP_tanh, tanh },
     { QF_OP_erf, erf },

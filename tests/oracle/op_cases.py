@@ -175,7 +175,7 @@ def scalar_cases() -> Iterator[Case]:
 # ---- functions of one tensor ----
 
 EXACT = ("neg", "abs", "sign", "floor", "ceil", "trunc", "round", "reciprocal", "square", "logical_not", "bitwise_not", "positive")
-ROUGH = {"sqrt": 1, "rsqrt": 1, "sin": 1, "cos": 1, "exp": 1, "log": 1, "tanh": 1, "erf": 1, "sigmoid": 2}
+ROUGH = {"sqrt": 1, "rsqrt": 1, "sin": 1, "cos": 1, "exp": 1, "exp2": 1, "log": 1, "tanh": 1, "erf": 1, "sigmoid": 2}
 
 
 def unary_cases() -> Iterator[Case]:
