@@ -19,6 +19,7 @@ static void forget_run(qfi_fold *fold)
         qf_pipe_free(fold->pipe[i]);
     fold->pipe = NULL;
     fold->nonfinite = NULL;
+    fold->accident = NULL;
     fold->n_pipe = 0;
     qfi_pool_free(&work->run.pool);
     qfi_pool_free(&fold->edits.pool);

@@ -26,7 +26,8 @@ typedef struct qfi_fold {
     qfi_edits edits;
     qf_pipe **pipe; /* per new payload */
     qf_arena *arena;
-    uint64_t *nonfinite; /* per new payload, after producing */
+    uint64_t *nonfinite; /* per new payload, after producing: NaN and infinite elements */
+    bool *accident;      /* the same: it has some, though its sources have none */
     uint32_t n_pipe;
     uint32_t attempt;   /* how often a value failed while it was written */
     void *private_data; /* of the passes */

@@ -142,9 +142,10 @@ static qf_status compile_all(planner *p, qf_diag *diag)
     const uint32_t n = p->edits->n_new_payload;
     fold->pipe = qfi_pool_alloc(&p->run->pool, n, sizeof *fold->pipe);
     fold->nonfinite = qfi_pool_alloc(&p->run->pool, n, sizeof *fold->nonfinite);
+    fold->accident = qfi_pool_alloc(&p->run->pool, n, sizeof *fold->accident);
     p->run->cost = qfi_pool_alloc(&p->run->pool, n, sizeof *p->run->cost);
     p->run->n_calls = qfi_pool_alloc(&p->run->pool, n, sizeof *p->run->n_calls);
-    if (!fold->pipe || !fold->nonfinite || !p->run->cost || !p->run->n_calls)
+    if (!fold->pipe || !fold->nonfinite || !fold->accident || !p->run->cost || !p->run->n_calls)
         return QFI_NO_MEMORY(diag);
     fold->n_pipe = n;
     for (uint32_t i = 0; i < n; i++)

@@ -158,14 +158,14 @@ static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, bool *finite,
 
 /* ---------------------------------------- producing */
 
+/* NaN or infinity made of finite numbers is an accident, such as a cast that overflows. */
 static qf_status check_finite(const qfi_fold *fold, uint32_t i, qf_diag *diag)
 {
     const qfi_id first = qfi_work_of(fold)->run.unit[qfi_work_of(fold)->run.unit_of_new[i]].first;
-    bool finite;
-    if (!fold->options->strict || !fold->nonfinite[i])
+    if (!fold->nonfinite[i])
         return QF_OK;
-    QF_TRY(sources_finite(fold, fold->edits.new_payload[i].ref, &finite, diag));
-    if (!finite)
+    QF_TRY(sources_finite(fold, fold->edits.new_payload[i].ref, &fold->accident[i], diag));
+    if (!fold->options->strict || !fold->accident[i])
         return QF_OK;
     const qf_str name =
         first == QFI_NONE ? (qf_str){ "a moved operand", 15 } : fold->graph->value[first].name;

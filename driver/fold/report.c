@@ -188,10 +188,12 @@ static void write_notes(writer *w)
     qf_report_note *notes = array(w, report->n_constants, sizeof *notes);
     for (uint32_t i = 0; notes && i < report->n_constants; i++) {
         const qf_report_constant *c = &report->constant[i];
-        if (!c->nonfinite)
+        const uint32_t payload = w->fold->edits.constant[i].payload;
+        if (!c->nonfinite || !w->fold->accident[payload - w->graph->n_payload])
             continue;
-        const char *told = qfi_pool_format(w->pool, "%llu elements are NaN or infinite",
-                                           (unsigned long long)c->nonfinite);
+        const char *told =
+            qfi_pool_format(w->pool, "%llu elements are NaN or infinite, none of its sources is",
+                            (unsigned long long)c->nonfinite);
         w->failed |= !told;
         notes[report->n_notes++] = (qf_report_note){ "warning", "nonfinite", c->name, told };
     }
