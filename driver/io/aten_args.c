@@ -39,7 +39,8 @@ static bool number_from_text(qf_str text, qfi_number *out)
     return !*end;
 }
 
-/* None, True, False, [], numbers; the rows have no other defaults that a builder looks at. */
+/* None, True, False, [], numbers, texts; the rows have no other defaults that a builder looks at.
+ */
 static void read_default(qfi_arg *arg, qf_str text)
 {
     if (qfi_str_is(text, "None")) {
@@ -52,8 +53,9 @@ static void read_default(qfi_arg *arg, qf_str text)
     } else if (number_from_text(text, &arg->number)) {
         arg->kind = QFI_ARG_NUMBER;
     } else {
+        const bool quoted = text.n >= 2 && *text.p == '"';
         arg->kind = QFI_ARG_TEXT;
-        arg->text = text;
+        arg->text = quoted ? (qf_str){ text.p + 1, text.n - 2 } : text;
     }
 }
 

@@ -98,3 +98,70 @@ void qfi_build_gather(qfi_lowering *l)
     qfi_result(l, qfi_append(l, QF_OP_gather, &attrs,
                              (const qfi_ref[]){ x, qfi_cast(l, index, QF_DT_i64) }, 2));
 }
+
+/* gather, with both operands broadcast over the other dims; without a dim, of all elements in a
+ * row. */
+void qfi_build_take_along_dim(qfi_lowering *l)
+{
+    const bool flat = !qfi_arg_has(l, "dim");
+    qfi_ref x = qfi_arg_tensor(l, "self"), index = index_arg(l, "indices");
+
+    if (flat) {
+        x = qfi_flatten(l, x);
+        index = qfi_flatten(l, index);
+    }
+    qf_type from = qfi_type_of(l, x), at = qfi_type_of(l, index);
+    const uint8_t dim = flat ? 0 : qfi_dim(l, qfi_arg_int(l, "dim"), from.rank);
+    if (from.rank != at.rank || from.rank < 1) {
+        qfi_refuse(l, QF_REASON_unsupported_rank, "ranks %d and %d", from.rank, at.rank);
+        return;
+    }
+    for (int i = 0; i < from.rank; i++)
+        if (i != dim)
+            from.dim[i] = at.dim[i] = from.dim[i] == 1 ? at.dim[i] : from.dim[i];
+    const qf_attrs attrs = { .dim = { dim } };
+    const qfi_ref in[2] = { qfi_expand_like(l, x, from),
+                            qfi_cast(l, qfi_expand_like(l, index, at), QF_DT_i64) };
+    qfi_result(l, qfi_append(l, QF_OP_gather, &attrs, in, 2));
+}
+
+static qfi_ref count_by(qfi_lowering *l, int64_t n, int64_t step)
+{
+    const qf_attrs attrs = { .arange = { .type = { .dtype = QF_DT_i64, .rank = 1, .dim = { n } },
+                                         .start = { .is_int = true },
+                                         .step = { .is_int = true, .i = step } } };
+    return qfi_append(l, QF_OP_arange, &attrs, NULL, 0);
+}
+
+/* Windows of `size` elements along a dim, one every `step`; they become the last dim. */
+void qfi_build_unfold(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_type type = qfi_type_of(l, x);
+    const uint8_t dim = qfi_dim(l, qfi_arg_int(l, "dimension"), type.rank);
+    const int64_t size = qfi_arg_int(l, "size"), step = qfi_arg_int(l, "step");
+    uint8_t order[QF_MAX_RANK] = { 0 };
+    int64_t dims[QF_MAX_RANK + 1];
+
+    if (type.rank < 1 || type.rank == QF_MAX_RANK) {
+        qfi_refuse(l, QF_REASON_unsupported_rank, "rank %d", type.rank);
+        return;
+    }
+    if (size < 0 || step < 1 || size > type.dim[dim]) {
+        qfi_refuse(l, QF_REASON_undefined, "windows of %lld elements", (long long)size);
+        return;
+    }
+    const int64_t n = (type.dim[dim] - size) / step + 1;
+    const qfi_ref starts = qfi_unsqueeze(l, count_by(l, n, step), 1);
+    const qfi_ref at = qfi_append2(l, QF_OP_add, starts, count_by(l, size, 1));
+    memcpy(dims, type.dim, dim * sizeof *dims);
+    dims[dim] = n;
+    dims[dim + 1] = size;
+    for (int i = dim + 1; i < type.rank; i++)
+        dims[i + 1] = type.dim[i];
+    for (int i = 0; i <= type.rank; i++)
+        order[i] = (uint8_t)(i == type.rank ? dim + 1 : i > dim ? i + 1 : i);
+    const qfi_ref windows =
+        qfi_reshape(l, select_rows(l, x, dim, at), (uint32_t)type.rank + 1, dims);
+    qfi_result(l, qfi_permute(l, windows, order));
+}

@@ -1,6 +1,8 @@
 /* Builders of comparisons, logic on booleans and bits, and selection by a mask. */
 #include "aten_build.h"
 
+#include <math.h>
+
 /* ---- comparisons ---- */
 
 static void build_compare(qfi_lowering *l, qf_op op)
@@ -35,6 +37,32 @@ void qfi_build_gt(qfi_lowering *l)
 void qfi_build_ge(qfi_lowering *l)
 {
     build_compare(l, QF_OP_ge);
+}
+
+/* Integers are neither. */
+static void build_special(qfi_lowering *l, bool infinite)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_type type = qfi_type_of(l, x);
+    qf_type flags = type;
+
+    flags.dtype = QF_DT_b8;
+    if (qfi_class(type.dtype) != QF_CLASS_FLOAT)
+        qfi_result(l, qfi_expand_like(l, qfi_full_int(l, QF_DT_b8, 0), flags));
+    else if (infinite)
+        qfi_result(l, qfi_append2(l, QF_OP_eq, qfi_append1(l, QF_OP_abs, NULL, x),
+                                  qfi_scalar(l, type.dtype, INFINITY)));
+    else
+        qfi_result(l, qfi_append2(l, QF_OP_ne, x, x));
+}
+
+void qfi_build_isinf(qfi_lowering *l)
+{
+    build_special(l, true);
+}
+void qfi_build_isnan(qfi_lowering *l)
+{
+    build_special(l, false);
 }
 
 /* ---- logic ---- */

@@ -206,6 +206,26 @@ void qfi_build_arange(qfi_lowering *l)
     qfi_result(l, qfi_append(l, QF_OP_arange, &attrs, NULL, 0));
 }
 
+/* Both ends stand; torch counts from the nearer one, in the dtype. */
+void qfi_build_linspace(qfi_lowering *l)
+{
+    const double start = qfi_number_double(qfi_arg_number(l, "start"));
+    const double end = qfi_number_double(qfi_arg_number(l, "end"));
+    const int64_t n = qfi_arg_int(l, "steps");
+    const double step = n > 1 ? (end - start) / (double)(n - 1) : 0.0;
+    qf_attrs attrs = { .arange = { .type = { .dtype = qfi_arg_dtype(l, "dtype", QF_DT_f32),
+                                             .rank = 1,
+                                             .dim = { n } },
+                                   .start = { .f = start },
+                                   .step = { .f = step } } };
+
+    if (qfi_class(attrs.arange.type.dtype) != QF_CLASS_FLOAT)
+        qfi_refuse(l, QF_REASON_unsupported_dtype, "linspace of integers");
+    if (n < 0 || !isfinite(start) || !isfinite(end))
+        qfi_refuse(l, QF_REASON_undefined, "linspace from %g to %g", start, end);
+    qfi_result(l, qfi_append(l, QF_OP_arange, &attrs, NULL, 0));
+}
+
 /* ---- triangles ---- */
 
 static qfi_ref triangle(qfi_lowering *l, qf_op op, qfi_ref x, int64_t diagonal)

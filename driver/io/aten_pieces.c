@@ -114,19 +114,38 @@ static qfi_ref repeat_dim(qfi_lowering *l, qfi_ref x, uint8_t dim, int64_t times
     return qfi_reshape(l, qfi_expand_like(l, x, wide), (uint32_t)tiled.rank, tiled.dim);
 }
 
-void qfi_build_repeat(qfi_lowering *l)
+/* x, each of n dims `times` times; dims that x lacks come in front. */
+static void repeat(qfi_lowering *l, qfi_ref x, const int64_t *times, uint32_t n)
 {
-    qfi_ref x = qfi_arg_tensor(l, "self");
-    int64_t times[QF_MAX_RANK];
-    const uint32_t n = qfi_arg_ints(l, "repeats", times, QF_MAX_RANK);
-
-    if ((int)n < qfi_type_of(l, x).rank)
-        qfi_refuse(l, QF_REASON_undefined, "fewer repeats than dimensions");
     while (qfi_lowering_ok(l) && qfi_type_of(l, x).rank < (int)n)
         x = qfi_unsqueeze(l, x, 0);
     for (uint32_t i = 0; i < n && qfi_lowering_ok(l); i++)
         x = repeat_dim(l, x, (uint8_t)i, times[i]);
     qfi_result(l, x);
+}
+
+void qfi_build_repeat(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    int64_t times[QF_MAX_RANK];
+    const uint32_t n = qfi_arg_ints(l, "repeats", times, QF_MAX_RANK);
+
+    if ((int)n < qfi_type_of(l, x).rank)
+        qfi_refuse(l, QF_REASON_undefined, "fewer repeats than dimensions");
+    repeat(l, x, times, n);
+}
+
+/* Dims in front of those that are given are taken once. */
+void qfi_build_tile(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const uint32_t rank = (uint32_t)qfi_type_of(l, x).rank;
+    int64_t given[QF_MAX_RANK], times[QF_MAX_RANK];
+    const uint32_t n = qfi_arg_ints(l, "dims", given, QF_MAX_RANK), all = n > rank ? n : rank;
+
+    for (uint32_t i = 0; i < all; i++)
+        times[i] = i < all - n ? 1 : given[i - (all - n)];
+    repeat(l, x, times, all);
 }
 
 void qfi_build_repeat_interleave(qfi_lowering *l)

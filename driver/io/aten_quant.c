@@ -1,4 +1,4 @@
-/* Builders of quantized_decomposed: quantize and dequantize per tensor, per channel and per group,
+/* Builders of quantized_decomposed: quantize and dequantize per tensor, channel, group and token,
  * in torch's order of steps. */
 #include "aten_build.h"
 
@@ -141,17 +141,134 @@ void qfi_build_quantize_per_tensor(qfi_lowering *l)
     build_quantize(l, x, &g, inverse, "zero_point");
 }
 
-/* The inverse is taken in the dtype of the scales; f64 scales would make every step f64. */
+/* op(a, b) in their common dtype. */
+static qfi_ref promoted(qfi_lowering *l, qf_op op, qfi_ref a, qfi_ref b)
+{
+    const qf_dtype x = qfi_type_of(l, a).dtype, y = qfi_type_of(l, b).dtype;
+    const qf_dtype dtype = qfi_promote(x, y);
+
+    if (dtype == QF_DT_none) {
+        qfi_refuse(l, QF_REASON_unsupported_dtype, "%s with %s", qf_dtype_get(x)->name,
+                   qf_dtype_get(y)->name);
+        return QFI_NONE;
+    }
+    return qfi_append2(l, op, qfi_cast(l, a, dtype), qfi_cast(l, b, dtype));
+}
+
+/* Quantisation in steps, each in the dtype that torch gives it: for scales that are f64, or where
+ * the zero point is added before rounding. Operands broadcast. */
+static qfi_ref quantize_steps(qfi_lowering *l, qfi_ref x, qfi_ref scale, qfi_ref zero,
+                              bool zero_first)
+{
+    qf_attrs attrs = { .quant = { .rule = QF_QUANT_TORCH } };
+    const qf_dtype dtype = qfi_arg_dtype(l, "dtype", QF_DT_none);
+
+    quant_range(l, dtype, &attrs);
+    x = promoted(l, QF_OP_mul, x, qfi_append1(l, QF_OP_reciprocal, NULL, scale));
+    if (zero_first)
+        x = promoted(l, QF_OP_add, x, zero);
+    x = qfi_append1(l, QF_OP_round, NULL, x);
+    if (!zero_first)
+        x = promoted(l, QF_OP_add, x, zero);
+    const qf_dtype work = qfi_type_of(l, x).dtype;
+    x = qfi_append2(l, QF_OP_maximum, x, qfi_full_int(l, work, attrs.quant.qmin));
+    x = qfi_append2(l, QF_OP_minimum, x, qfi_full_int(l, work, attrs.quant.qmax));
+    return qfi_cast(l, x, dtype);
+}
+
+/* The inverse is taken in the dtype of the scales; f64 scales make every step f64. */
 void qfi_build_quantize_per_channel(qfi_lowering *l)
 {
-    const qfi_ref x = real_input(l);
+    const qfi_ref x = real_input(l), zero = qfi_arg_tensor(l, "zero_points");
     const grid g = per_channel(l, qfi_type_of(l, x));
     const qf_dtype dtype = qfi_type_of(l, qfi_arg_tensor(l, "scales")).dtype;
-    const qfi_ref inverse = qfi_append1(l, QF_OP_reciprocal, NULL, on_grid(l, "scales", &g, dtype));
+    const qfi_ref scale = on_grid(l, "scales", &g, dtype);
 
-    if (dtype != QF_DT_f32 && !qfi_is_half(dtype))
+    if (qfi_class(dtype) != QF_CLASS_FLOAT)
         qfi_refuse(l, QF_REASON_unsupported_dtype, "scales of %s", qf_dtype_get(dtype)->name);
+    if (dtype == QF_DT_f64) {
+        const qfi_ref z = qfi_reshape(l, zero, g.rank, g.dim);
+        qfi_result(l, quantize_steps(l, x, scale, z, false));
+        return;
+    }
+    const qfi_ref inverse = qfi_append1(l, QF_OP_reciprocal, NULL, scale);
     build_quantize(l, x, &g, qfi_cast(l, inverse, QF_DT_f32), "zero_points");
+}
+
+/* One scale for every row, shaped as the data with rows of 1: as torch's broadcasting needs it. */
+static grid per_token(qfi_lowering *l, qf_type type)
+{
+    static const char *const names[] = { "scales", "zero_points" };
+    grid g = whole_tensor(type);
+
+    if (type.rank < 1) {
+        qfi_refuse(l, QF_REASON_unsupported_rank, "rank 0");
+        return g;
+    }
+    for (int i = 0; i + 1 < type.rank; i++) {
+        g.block[i] = 1;
+        g.dim[i] = type.dim[i];
+    }
+    for (int i = 0; i < 2; i++) {
+        const qf_type own = qfi_type_of(l, qfi_arg_tensor(l, names[i]));
+        if (own.rank != type.rank || memcmp(own.dim, g.dim, (size_t)type.rank * sizeof *g.dim) != 0)
+            qfi_refuse(l, QF_REASON_unsupported_argument, "the shape of %s", names[i]);
+    }
+    return g;
+}
+
+static qfi_ref float_arg(qfi_lowering *l, const char *name)
+{
+    const qfi_ref x = qfi_arg_tensor(l, name);
+    const qf_dtype dtype = qfi_type_of(l, x).dtype;
+
+    if (qfi_class(dtype) != QF_CLASS_FLOAT)
+        qfi_refuse(l, QF_REASON_unsupported_dtype, "%s of %s", name, qf_dtype_get(dtype)->name);
+    return x;
+}
+
+void qfi_build_quantize_per_token(qfi_lowering *l)
+{
+    const qfi_ref x = float_arg(l, "input"), scale = float_arg(l, "scales");
+
+    per_token(l, qfi_type_of(l, x));
+    qfi_result(l, quantize_steps(l, x, scale, qfi_arg_tensor(l, "zero_points"), true));
+}
+
+/* Groups of elements of a row share a scale; one group may be larger than the row. */
+static grid per_group(qfi_lowering *l, qf_type type)
+{
+    const qf_type scale = qfi_type_of(l, qfi_arg_tensor(l, "scales"));
+    int64_t size = qfi_arg_int(l, "group_size");
+    grid g = { .rank = 2 };
+
+    if (type.rank == 2 && size > type.dim[1] && scale.rank && scale.dim[scale.rank - 1] == 1)
+        size = type.dim[1];
+    if (type.rank != 2 || size < 1 || type.dim[1] % size) {
+        qfi_refuse(l, QF_REASON_undefined, "groups of %lld in a tensor of rank %d", (long long)size,
+                   type.rank);
+        return g;
+    }
+    g.block[0] = 1;
+    g.block[1] = size;
+    g.dim[0] = type.dim[0];
+    g.dim[1] = type.dim[1] / size;
+    return g;
+}
+
+void qfi_build_quantize_per_channel_group(qfi_lowering *l)
+{
+    const qfi_ref x = float_arg(l, "input"), scale = float_arg(l, "scales");
+    const qfi_ref zero = qfi_arg_tensor(l, "zero_points");
+    const qf_type type = qfi_type_of(l, x);
+    const grid g = per_group(l, type);
+
+    if (!qfi_lowering_ok(l))
+        return;
+    const int64_t n = g.dim[0] * g.dim[1], rows[2] = { n, g.block[1] }, ones[2] = { n, 1 };
+    const qfi_ref q = quantize_steps(l, qfi_reshape(l, x, 2, rows), qfi_reshape(l, scale, 2, ones),
+                                     qfi_reshape(l, zero, 2, ones), true);
+    qfi_result(l, qfi_reshape(l, q, 2, type.dim));
 }
 
 /* ---- dequantize ---- */
@@ -212,18 +329,18 @@ void qfi_build_dequantize_per_channel(qfi_lowering *l)
     dequantize_on(l, &g, qfi_arg_dtype(l, "out_dtype", QF_DT_f32));
 }
 
-/* Groups of elements of a row share a scale. */
 void qfi_build_dequantize_per_channel_group(qfi_lowering *l)
 {
-    const qf_type type = qfi_type_of(l, qfi_arg_tensor(l, "input"));
-    const int64_t size = qfi_arg_int(l, "group_size");
-    grid g = { .rank = 2, .block = { 1, size }, .dim = { type.dim[0], 0 } };
+    const grid g = per_group(l, qfi_type_of(l, qfi_arg_tensor(l, "input")));
 
-    if (type.rank != 2 || size < 1 || type.dim[1] % size) {
-        qfi_refuse(l, QF_REASON_undefined, "groups of %lld in a tensor of rank %d", (long long)size,
-                   type.rank);
-        return;
-    }
-    g.dim[1] = type.dim[1] / size;
-    dequantize_on(l, &g, qfi_arg_dtype(l, "output_dtype", QF_DT_f32));
+    if (qfi_lowering_ok(l))
+        dequantize_on(l, &g, qfi_arg_dtype(l, "output_dtype", QF_DT_f32));
+}
+
+void qfi_build_dequantize_per_token(qfi_lowering *l)
+{
+    const grid g = per_token(l, qfi_type_of(l, qfi_arg_tensor(l, "input")));
+
+    if (qfi_lowering_ok(l))
+        dequantize_on(l, &g, qfi_arg_dtype(l, "output_dtype", QF_DT_f32));
 }

@@ -183,3 +183,83 @@ void qfi_build_diff(qfi_lowering *l)
     }
     qfi_result(l, x);
 }
+
+/* ---- products, variances ---- */
+
+/* Elements along dim multiplied one after the other; torch does not define the order of floats. */
+static qfi_ref product_along(qfi_lowering *l, qfi_ref x, uint8_t dim)
+{
+    const qf_type type = qfi_type_of(l, x);
+    qf_type one = type;
+    qfi_ref product = QFI_NONE;
+
+    if (type.dim[dim] > QFI_ATEN_MAX_LIST) {
+        qfi_refuse(l, QF_REASON_unsupported_argument, "a product of %lld elements",
+                   (long long)type.dim[dim]);
+        return QFI_NONE;
+    }
+    for (int64_t i = 0; i < type.dim[dim]; i++) {
+        const qfi_ref part = qfi_slice(l, x, dim, i, 1);
+        product = i ? qfi_append2(l, QF_OP_mul, product, part) : part;
+    }
+    l->env->inexact |= qfi_class(type.dtype) == QF_CLASS_FLOAT && type.dim[dim] > 2;
+    one.dim[dim] = 1;
+    return type.dim[dim] ? product : qfi_expand_like(l, qfi_full_int(l, type.dtype, 1), one);
+}
+
+void qfi_build_prod(qfi_lowering *l)
+{
+    const qfi_ref self = qfi_arg_tensor(l, "self");
+    const qf_dtype own = qfi_type_of(l, self).dtype;
+    const qf_dtype fallback = qfi_class(own) == QF_CLASS_FLOAT ? own : QF_DT_i64;
+    const qf_dtype dtype = qfi_arg_dtype(l, "dtype", fallback);
+    const bool whole = !qfi_arg_has(l, "dim");
+    qfi_ref x = qfi_cast(l, qfi_cast(l, self, dtype), qfi_is_half(dtype) ? QF_DT_f32 : dtype);
+
+    if (dtype == QF_DT_b8)
+        qfi_refuse(l, QF_REASON_unsupported_dtype, "booleans");
+    if (whole || !qfi_type_of(l, x).rank)
+        x = qfi_flatten(l, x);
+    const uint8_t dim = whole ? 0 : qfi_dim(l, qfi_arg_int(l, "dim"), qfi_type_of(l, x).rank);
+    x = product_along(l, x, dim);
+    const bool keep = keeps_dims(l) && qfi_type_of(l, self).rank;
+    qfi_result(l, qfi_cast(l, keep ? x : qfi_squeeze(l, x, dim), dtype));
+}
+
+/* The mean square of the distance from the mean, over the count less a correction; in f64. */
+static qfi_ref variance(qfi_lowering *l, qfi_ref x)
+{
+    const qf_type type = qfi_type_of(l, x);
+    const uint32_t dims = reduced_dims(l, type.rank, false);
+    const bool unbiased = !qfi_arg_has(l, "unbiased") || qfi_arg_bool(l, "unbiased");
+    const double correction = qfi_arg_has(l, "correction")
+                                  ? qfi_number_double(qfi_arg_number(l, "correction"))
+                                  : unbiased;
+    double n = 1;
+
+    if (qfi_class(type.dtype) != QF_CLASS_FLOAT || !dims) {
+        qfi_refuse(l, QF_REASON_unsupported_argument, "the variance of %s of rank %d",
+                   qf_dtype_get(type.dtype)->name, type.rank);
+        return QFI_NONE;
+    }
+    for (int i = 0; i < type.rank; i++)
+        n *= dims & 1u << i ? (double)type.dim[i] : 1.0;
+    const qfi_ref wide = qfi_cast(l, x, QF_DT_f64);
+    const qfi_ref off = qfi_append2(l, QF_OP_sub, wide, reduce(l, QF_OP_mean, wide, dims, true));
+    const qfi_ref squares = qfi_append2(l, QF_OP_mul, off, off);
+    const qfi_ref count = qfi_scalar(l, QF_DT_f64, n > correction ? n - correction : 0);
+    return qfi_append2(l, QF_OP_div, reduce(l, QF_OP_sum, squares, dims, keeps_dims(l)), count);
+}
+
+void qfi_build_var(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    qfi_result(l, qfi_cast(l, variance(l, x), qfi_type_of(l, x).dtype));
+}
+
+void qfi_build_std(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qfi_ref root = qfi_append1(l, QF_OP_sqrt, NULL, variance(l, x));
+    qfi_result(l, qfi_cast(l, root, qfi_type_of(l, x).dtype));
+}

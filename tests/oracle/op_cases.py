@@ -168,6 +168,7 @@ def scalar_cases() -> Iterator[Case]:
     for dtype in (*FLOATS, *INTS):
         low, high = values(dtype, (4,), 3), values(dtype, (4,), 4)
         yield from case(f"clamp.Tensor.{NAMES[dtype]}", A.clamp.Tensor, values(dtype), low, high)
+        yield from case(f"clip.{NAMES[dtype]}", lambda a: A.clip.default(a, -2, 3), values(dtype))
         yield from case(f"clamp_min.Tensor.{NAMES[dtype]}", A.clamp_min.Tensor, values(dtype), low)
         yield from case(f"clamp_max.Tensor.{NAMES[dtype]}", A.clamp_max.Tensor, values(dtype), high)
 
@@ -198,6 +199,29 @@ def unary_cases() -> Iterator[Case]:
         yield from case(f"pow.Scalar.{NAMES[dtype]}", lambda a: A.pow.Scalar(2, a), y, ulp=ulp)
         yield from case(f"pow.Scalar.one.{NAMES[dtype]}", lambda a: A.pow.Scalar(1, a), y)
         yield from case(f"pow.Scalar.float.{NAMES[dtype]}", lambda a: A.pow.Scalar(1.5, a), y, ulp=2)
+
+
+def activation_cases() -> Iterator[Case]:
+    for dtype in (*FLOATS, *INTS):
+        x, tag = values(dtype, (4, 6), 3), NAMES[dtype]
+        near = {F16: 2e-3, BF16: 1.6e-2, F64: 1e-14}.get(dtype, 1e-6)
+        yield from case(f"relu.{tag}", A.relu.default, x)
+        yield from case(f"silu.{tag}", A.silu.default, x, near=near)
+        yield from case(f"gelu.{tag}", A.gelu.default, x, near=near)
+        yield from case(f"gelu.tanh.{tag}", lambda c: A.gelu.default(c, approximate="tanh"), x, near=near)
+        yield from case(f"isnan.{tag}", A.isnan.default, x)
+        yield from case(f"isinf.{tag}", A.isinf.default, x)
+        for name, packet, inner in (("softmax", A.softmax, A._softmax), ("log_softmax", A.log_softmax, A._log_softmax)):
+            yield from case(f"{name}.int.{tag}", lambda c, f=packet: f.int(c, -1), x, near=near)
+            yield from case(f"{name}.int.dtype.{tag}", lambda c, f=packet: f.int(c, 0, F32), x, near=1e-6)
+            yield from case(f"_{name}.{tag}", lambda c, f=inner: f.default(c, 1, False), x, near=near)
+    for dtype in FLOATS:
+        x, tag = special(dtype), NAMES[dtype]
+        yield from case(f"relu.special.{tag}", A.relu.default, x)
+        yield from case(f"isnan.special.{tag}", A.isnan.default, x)
+        yield from case(f"isinf.special.{tag}", A.isinf.default, x)
+    masked = torch.tensor([[0.5, float("-inf"), 2.0], [1e4, -1e4, 0.0]])
+    yield from case("softmax.masked", lambda c: A.softmax.int(c, -1), masked, near=1e-6)
 
 
 # ---- dtypes ----
@@ -251,7 +275,8 @@ def view_cases() -> Iterator[Case]:
         "contiguous": lambda c: A.contiguous.default(c.mT), "squeeze.none": A.squeeze.default, "t": lambda c: A.t.default(c[0]),
         "t.vector": lambda c: A.t.default(c[0, 0]), "movedim.same": lambda c: A.movedim.int(c, 1, 1),
         "view.scalar": lambda c: A.view.default(c[0, 0, :1], []), "view.empty": lambda c: A.view.default(c[:, :0], [-1, 2, 0, 4][1:]),
-        "flatten.scalar": lambda c: A.flatten.using_ints(c[0, 0, 0]),
+        "flatten.scalar": lambda c: A.flatten.using_ints(c[0, 0, 0]), "unfold": lambda c: A.unfold.default(c, 2, 2, 1),
+        "unfold.apart": lambda c: A.unfold.default(c, -1, 1, 3), "unfold.even": lambda c: A.unfold.default(c, 0, 1, 1),
     }
     for name, fn in moves.items():
         yield from case(f"{name}", fn, x)
@@ -312,6 +337,10 @@ def factory_cases() -> Iterator[Case]:
             yield from case(f"arange.{tag}.{a}", lambda d=dtype, f=fn, a=a: f(*a, dtype=d), core=dtype in (None, F32))
         yield from case(f"eye.{tag}", lambda d=dtype: A.eye.default(3, dtype=d))
         yield from case(f"eye.m.{tag}", lambda d=dtype: A.eye.m(2, 5, dtype=d))
+    for args in ((0.0, 1.0, 11), (-1, 1, 6), (3.5, 3.5, 1), (5, -5, 0), (0.25, 100.0, 97)):
+        for dtype in (F32, F64, BF16):
+            yield from case(f"linspace.{NAMES[dtype]}.{args}", lambda a=args, d=dtype: A.linspace.default(*a, dtype=d),
+                            near={BF16: 8e-3, F64: 1e-15}.get(dtype, 2e-7), core=False)
     yield from case("arange.fraction", lambda: A.arange.start_step(0, 1, 0.003), ulp=2)
     yield from case("arange.fraction.f64", lambda: A.arange.start_step(0.1, 1, 0.003, dtype=F64), ulp=4)
     for dtype, k in itertools.product((F32, BF16, I64, B8), (-9, -1, 0, 1, 9)):
@@ -334,6 +363,10 @@ def piece_cases() -> Iterator[Case]:
     yield from case("cat.dim", lambda c, d: A.cat.default([c.t(), d, c.t()], -1), x, values(F32, (3, 4)))
     yield from case("cat.empty", lambda c, d: A.cat.default([c, d]), x, torch.zeros(0, dtype=F64))
     yield from case("cat.all_empty", lambda c: A.cat.default([c, c]), torch.zeros(0))
+    yield from case("concat", lambda c: A.concat.default([c, c]), x)
+    yield from case("concatenate", lambda c: A.concatenate.default([c, c], 1), x)
+    for r in ([2], [2, 1], [3, 1, 2], []):
+        yield from case(f"tile.{r}", lambda c, r=r: A.tile.default(c, r), x)
     yield from case("cat.one", lambda c: A.cat.default([c]), x)
     for shifts, dims in (([1], [0]), ([-5, 2], [1, 0]), ([7], []), ([2, 2], [1, 1])):
         yield from case(f"roll.{shifts}.{dims}", lambda c, s=shifts, d=dims: A.roll.default(c, s, d), values(F32, (3, 4)))
@@ -370,7 +403,7 @@ def write_cases() -> Iterator[Case]:
         "eq_.Scalar": lambda z: A.eq_.Scalar(z, 7), "ne_.Scalar": lambda z: A.ne_.Scalar(z, 7), "triu_": A.triu_.default, "tril_": A.tril_.default,
         "logical_not_": A.logical_not_.default, "bitwise_not_": A.bitwise_not_.default, "cumsum_": lambda z: A.cumsum_.default(z, 0),
         "neg_": A.neg_.default, "abs_": A.abs_.default, "floor_": A.floor_.default, "ceil_": A.ceil_.default, "round_": A.round_.default,
-        "trunc_": A.trunc_.default, "square_": A.square_.default, "reciprocal_": A.reciprocal_.default,
+        "trunc_": A.trunc_.default, "relu_": A.relu_.default, "square_": A.square_.default, "reciprocal_": A.reciprocal_.default,
     }
     rough = {n + "_": getattr(A, n + "_").default for n in ("exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "sigmoid")}
 
@@ -438,6 +471,20 @@ def reduce_cases() -> Iterator[Case]:
         for dim in (0, 2, -1):
             g = values(dtype, {0: (3, 1, 1), 2: (1, 1, 5), -1: ()}[dim], 3)
             yield from case(f"_weight_norm.{tag}.{dim}", lambda v, c, d=dim: A._weight_norm.default(v, c, d), x, g, near=near)
+    for dtype in (*FLOATS, *INTS, B8):
+        x, tag = values(dtype, (3, 4, 5)), NAMES[dtype]
+        near = {F16: 4e-3, BF16: 2e-2, F64: 1e-13}.get(dtype, 2e-6) if dtype.is_floating_point else 0
+        yield from case(f"prod.{tag}", A.prod.default, x[0, 0], near=near)
+        yield from case(f"prod.dim.{tag}", lambda c: A.prod.dim_int(c, 1, True), x, near=near)
+        yield from case(f"prod.dtype.{tag}", lambda c: A.prod.dim_int(c, -1, dtype=F32), x, near=2e-6)
+        yield from case(f"prod.none.{tag}", lambda c: A.prod.dim_int(c[:, :0], 1), x)
+        for name in ("var", "std"):
+            packet = getattr(A, name)
+            yield from case(f"{name}.{tag}", packet.default, x, near=near)
+            yield from case(f"{name}.dim.{tag}", lambda c, f=packet: f.dim(c, [0, 2], False, True), x, near=near)
+            yield from case(f"{name}.correction.{tag}", lambda c, f=packet: f.correction(c, [1], correction=0), x, near=near)
+            yield from case(f"{name}.correction.none.{tag}", lambda c, f=packet: f.correction(c), x, near=near)
+            yield from case(f"{name}.one.{tag}", lambda c, f=packet: f.correction(c[:, :1], [1], correction=1), x)
     yield from case("any.special", A.any.default, special(F32))
     yield from case("amax.special", lambda c: A.amax.default(c, [0]), special(F32)[None].expand(2, 16))
     yield from case("sum.0d", A.sum.default, scalars(F32))
@@ -467,6 +514,17 @@ def product_cases() -> Iterator[Case]:
         w = values(dtype, (4, 5), 2)
         yield from case(f"linear.{tag}", A.linear.default, batch, w, near=near)
         yield from case(f"linear.bias.{tag}", A.linear.default, batch, w, bias, near=near)
+    sizes = {"b": 2, "i": 3, "j": 4, "k": 5}
+    for equation in ("i,j->ij", "ij,jk->ik", "bij,bjk->bik", "bij,kj->bki", "ij,ij->", "ij,ij->ij", "ij,kj", "ijk,k->ji", "bik,bjk->ijb",
+                     "ij->ji", "ijk->k", "ij", "ij , b -> j b", "i,i->i", "ijb,k->kij"):
+        shapes = [tuple(sizes[c] for c in t if c != " ") for t in equation.split("->")[0].split(",")]
+        for dtype in (F32, BF16, I64):
+            near = {BF16: 2e-2}.get(dtype, 1e-5) if dtype.is_floating_point else 0
+            yield from case(f"einsum.{equation}.{NAMES[dtype]}", lambda *t, e=equation: A.einsum.default(e, list(t)),
+                            *[values(dtype, shape, i) for i, shape in enumerate(shapes)], near=near)
+    yield from case("einsum.diagonal", lambda c: A.einsum.default("ii->i", [c]), values(F32, (3, 3)), keep="unsupported_argument", core=False)
+    yield from case("einsum.three", lambda c, d, e: A.einsum.default("i,j,k->ijk", [c, d, e]), values(F32, (2,)), values(F32, (3,)), values(F32, (4,)),
+                    keep="unsupported_argument", core=False)
     yield from case("matmul.inner0", A.matmul.default, values(F32, (2, 0)), values(F32, (0, 3)))
     yield from case("matmul.i8.wraps", A.matmul.default, torch.full((2, 300), 100, dtype=I8), torch.full((300, 2), 100, dtype=I8))
 
@@ -485,6 +543,8 @@ def index_cases() -> Iterator[Case]:
         yield from case(f"index.apart.{tag}", lambda c, d, e: A.index.Tensor(c, [d, None, e]), x, i, j)
         yield from case(f"index.last.{tag}", lambda c, d, e: A.index.Tensor(c, [None, d, e]), x, i, j)
         yield from case(f"gather.{tag}", lambda c, d: A.gather.default(c, 1, d), x, torch.tensor([[[0, 4, 1]], [[2, 2, 3]]]))
+        yield from case(f"take_along_dim.{tag}", lambda c, d: A.take_along_dim.default(c, d, 1), x, torch.tensor([[[0, 4, 1]], [[2, 2, 3]]])[:1])
+        yield from case(f"take_along_dim.flat.{tag}", A.take_along_dim.default, x, i.abs())
     yield from case("index.bool", lambda c, m: A.index.Tensor(c, [m]).shape[0] * c, values(F32), values(B8), keep="unsupported_argument", core=False)
     yield from case("list_index", lambda c: c[[0, 1]], values(F32, (3, 2)))
 
@@ -506,7 +566,7 @@ def quant_cases() -> Iterator[Case]:
                                 lambda c, d, z, m=more: Q.quantize_per_tensor.tensor(c, d, z, *m), x, s, torch.tensor(3))
             yield from case(f"quantize_per_tensor.tensor2.{tag}.{NAMES[real]}", lambda c, d, z, a, b, q=q: Q.quantize_per_tensor.tensor2(c, d, z, a, b, q),
                             x, torch.tensor(0.02), torch.tensor(1), torch.tensor(low + 3), torch.tensor(high - 3))
-            for axis, scale, zero in itertools.product((0, -1), (F32, BF16), (I64, F32)):
+            for axis, scale, zero in itertools.product((0, -1), (F32, BF16, F64), (I64, F32)):
                 if real != F32 and (axis, zero) != (0, I64):
                     continue
                 n = x.shape[axis]
@@ -533,6 +593,20 @@ def quant_cases() -> Iterator[Case]:
             yield from case(f"dequantize_per_channel_group.{tag}.{NAMES[out]}",
                             lambda c, s, z, m=(low, high, q), o=out: Q.dequantize_per_channel_group.default(c, s, z, *m, 4, o),
                             stored, values(F32, (6, 2), 1, True), torch.arange(12).view(6, 2).to(q))
+        x = ties.to(F32)[:, :200].contiguous()
+        for scale, zero in itertools.product((F32, F64, BF16), (I32, I64, F32)):
+            s, z = torch.tensor([[0.0171], [0.02], [0.3]]).to(scale), torch.tensor([[1], [0], [-3]]).abs().to(zero)
+            name = f"{tag}.{NAMES[scale]}.{NAMES[zero]}"
+            for real in (F32,) if q == I16 else (F32, BF16):  # bf16 rounds the bound of i16 out of its range
+                yield from case(f"quantize_per_token.{name}.{NAMES[real]}", lambda c, d, e, m=(low, high, q): Q.quantize_per_token.default(c, d, e, *m), x.to(real), s, z)
+            for out in (F32, BF16):
+                yield from case(f"dequantize_per_token.{name}.{NAMES[out]}",
+                                lambda c, d, e, m=(low, high, q), o=out: Q.dequantize_per_token.default(c, d, e, *m, o), stored[:3], s, z)
+            for size in (100, 512):
+                n = x.shape[1] // min(size, x.shape[1])
+                yield from case(f"quantize_per_channel_group.{name}.{size}",
+                                lambda c, d, e, m=(low, high, q), g=size: Q.quantize_per_channel_group.default(c, d, e, *m, g),
+                                x.clamp(-1e4, 1e4), (s * torch.arange(1, n + 1)).to(scale), z.repeat(1, n))
     yield from case("quantize.i32.max", lambda c: Q.quantize_per_tensor.default(c, 0.1, 0, -2**31, 2**31 - 1, I32), values(F32), keep="undefined", core=False)
 
 
@@ -587,6 +661,6 @@ def number_cases() -> Iterator[Case]:
 
 
 def all_cases() -> list[Case]:
-    makers = (binary_cases, scalar_cases, unary_cases, cast_cases, view_cases, mask_cases, factory_cases, piece_cases, write_cases,
+    makers = (binary_cases, scalar_cases, unary_cases, activation_cases, cast_cases, view_cases, mask_cases, factory_cases, piece_cases, write_cases,
               reduce_cases, product_cases, index_cases, quant_cases, number_cases)
     return [c for make in makers for c in make()]

@@ -48,8 +48,8 @@ def read_rows(table: Path) -> list[Row]:
     rows = []
     for macro, body in re.findall(r"^(QF_\w+)\((.*?)\)$", text, flags=re.S | re.M):
         body = re.sub(r'"\s*\n\s*"', "", body)
-        strings = re.findall(r'"([^"]*)"', body)
-        rest = tuple(w.strip() for w in re.sub(r'"[^"]*"', "", body).split(",") if w.strip())
+        strings = [t.replace('\\"', '"') for t in re.findall(r'"((?:[^"\\]|\\.)*)"', body)]
+        rest = tuple(w.strip() for w in re.sub(r'"(?:[^"\\]|\\.)*"', "", body).split(",") if w.strip())
         rows.append(Row(macro, strings[0], strings[1] if len(strings) > 1 else None, rest))
     return rows
 

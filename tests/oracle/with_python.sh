@@ -4,5 +4,5 @@ if [ ! -x "$1" ]; then
   echo "skipped: no $1; third_party/setup.sh --tests makes build/venv, -DQFOLD_PYTHON names another"
   exit 77
 fi
-export PYTHONDONTWRITEBYTECODE=1
+export PYTHONDONTWRITEBYTECODE=1 TORCH_CPP_LOG_LEVEL=ERROR
 exec "$@"
