@@ -44,11 +44,11 @@ static qfi_ref gelu_inner(qfi_lowering *l, qfi_ref x, bool approximate)
 
     if (!approximate)
         return qfi_append1(l, QF_OP_erf, NULL,
-                           qfi_append2(l, QF_OP_mul, x, qfi_scalar(l, work, M_SQRT1_2)));
+                           qfi_append2(l, QF_OP_mul, x, qfi_scalar(l, work, sqrt(0.5))));
     const qfi_ref cube = qfi_append2(l, QF_OP_mul, qfi_append2(l, QF_OP_mul, x, x), x);
     const qfi_ref bend = qfi_append2(l, QF_OP_mul, cube, qfi_scalar(l, work, 0.044715));
     const qfi_ref sum = qfi_append2(l, QF_OP_add, x, bend);
-    const double factor = M_SQRT2 * M_2_SQRTPI * 0.5;
+    const double factor = 0.79788456080286535588; /* sqrt(2 / pi) */
 
     return qfi_append1(l, QF_OP_tanh, NULL,
                        qfi_append2(l, QF_OP_mul, sum, qfi_scalar(l, work, factor)));

@@ -198,6 +198,59 @@ static void test_defaults_and_order(void **state)
     lower_end(&l);
 }
 
+/* Equations over two tensors of [2, 3] and [3, 2]; a reason, or the shape of the result. */
+static const struct {
+    const char *text;
+    uint16_t reason;
+    int8_t rank;
+    int64_t dim[4];
+} equations[] = {
+    { "ij,jk->ik", QF_REASON_none, 2, { 2, 2 } },
+    { "ab,cd", QF_REASON_none, 4, { 2, 3, 3, 2 } },
+    { "ij,ji->", QF_REASON_none, 0, { 0 } },
+    { " z A , A b -> b", QF_REASON_none, 1, { 2 } },
+    { "", QF_REASON_undefined, 0, { 0 } },
+    { ",", QF_REASON_undefined, 0, { 0 } },
+    { "ij", QF_REASON_undefined, 0, { 0 } },
+    { "ij,jk,kl->il", QF_REASON_undefined, 0, { 0 } },
+    { "ij,jk-", QF_REASON_undefined, 0, { 0 } },
+    { "ij,jk->ik-", QF_REASON_undefined, 0, { 0 } },
+    { "ij,jk->ik,", QF_REASON_undefined, 0, { 0 } },
+    { "ij,jk->iz", QF_REASON_undefined, 0, { 0 } },
+    { "i,jk->ik", QF_REASON_undefined, 0, { 0 } },
+    { "ijklmnopq,jk->ik", QF_REASON_unsupported_argument, 0, { 0 } },
+    { "ij,jk->ii", QF_REASON_unsupported_argument, 0, { 0 } },
+    { "...j,jk->k", QF_REASON_unsupported_argument, 0, { 0 } },
+    { "ij,ij->ij", QF_REASON_unsupported_argument, 0, { 0 } },
+};
+
+static void test_equations(void **state)
+{
+    (void)state;
+    const qf_type in[2] = { { .dtype = QF_DT_f32, .rank = 2, .dim = { 2, 3 } },
+                            { .dtype = QF_DT_f32, .rank = 2, .dim = { 3, 2 } } };
+
+    for (size_t i = 0; i < sizeof equations / sizeof *equations; i++) {
+        char inputs[300];
+        lowered l;
+        snprintf(inputs, sizeof inputs,
+                 "[{\"name\":\"equation\",\"arg\":{\"as_string\":\"%s\"},\"kind\":1},"
+                 "{\"name\":\"tensors\",\"arg\":{\"as_tensors\":[{\"name\":\"x0\"},"
+                 "{\"name\":\"x1\"}]},\"kind\":1}]",
+                 equations[i].text);
+        lower_node(&l, "torch.ops.aten.einsum.default", inputs, "as_tensor", in, 2);
+        assert_ok(l.status, &l.diag);
+        if (l.env.reason != equations[i].reason)
+            fail_msg("%s: reason %u (%s)", equations[i].text, (unsigned)l.env.reason, l.env.detail);
+        if (equations[i].reason == QF_REASON_none) {
+            assert_int_equal(first_result(&l)->type.rank, equations[i].rank);
+            for (int8_t d = 0; d < equations[i].rank; d++)
+                assert_int_equal(first_result(&l)->type.dim[d], equations[i].dim[d]);
+        }
+        lower_end(&l);
+    }
+}
+
 static const char *const any_value[] = {
     "{\"as_none\":true}",
     "{\"as_tensor\":{\"name\":\"x0\"}}",
@@ -367,6 +420,7 @@ int main(void)
         cmocka_unit_test(test_enabled_autocast_is_no_region),
         cmocka_unit_test(test_arguments_that_cannot_be_expressed),
         cmocka_unit_test(test_defaults_and_order),
+        cmocka_unit_test(test_equations),
         cmocka_unit_test(test_every_argument_of_every_kind),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_promotion),
