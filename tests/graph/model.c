@@ -74,7 +74,8 @@ void model_free(model *m)
 qf_type type_of(qf_dtype dtype, int rank, const int64_t *dim)
 {
     qf_type type = { .dtype = dtype, .rank = (int8_t)rank };
-    memcpy(type.dim, dim, (size_t)rank * sizeof *dim);
+    for (int i = 0; i < rank; i++)
+        type.dim[i] = dim[i];
     return type;
 }
 
