@@ -6,6 +6,16 @@
 
 #define LAYOUT_STRIDED 7
 
+/* Reads a span of the program's text, so that messages tell its place in the file. */
+static qfi_json reader_of(const qf_graph *graph, qf_str text, qf_diag *diag)
+{
+    const qfi_pt2 *pt2 = qfi_pt2_of(graph);
+    const size_t at = (size_t)(text.p - pt2->model.p);
+    return (qfi_json){
+        .text = pt2->model.p, .n = at + text.n, .at = at, .name = pt2->model_label, .diag = diag
+    };
+}
+
 /* ---- one JSON value, by the tag that announces it ---- */
 
 /* The value that {"name": N} or "N" names. */
@@ -24,8 +34,8 @@ static qfi_id read_value_name(qfi_lowering *l, qfi_json *j)
         return QFI_NONE;
     const qfi_id value = qfi_pt2_value(l->graph, name);
     if (value == QFI_NONE)
-        l->status = qf_fail(l->diag, QF_ERR_NAME, "node %.*s names the unknown value '%.*s'",
-                            QFI_STR(l->graph->node[l->node].name), QFI_STR(name));
+        l->status = qf_fail(l->diag, QF_ERR_NAME, "%s: node %.*s names the unknown value '%.*s'",
+                            j->name, QFI_STR(l->graph->node[l->node].name), QFI_STR(name));
     return value;
 }
 
@@ -95,15 +105,16 @@ static qfi_id read_optional(qfi_lowering *l, qfi_json *j)
 
     if (!qfi_json_skip(j, &span))
         return QFI_NONE;
-    qfi_json inner = { .text = span.p, .n = span.n, .name = j->name, .diag = j->diag };
-    if (!qfi_json_enter(&inner, QFI_JSON_OBJECT))
-        return QFI_NONE;
-    while (qfi_json_key(&inner, &key)) {
-        if (qfi_str_is(key, "as_tensor") || qfi_str_is(key, "name"))
-            value = read_value_name(l, &inner);
-        else
-            qfi_json_skip(&inner, NULL);
-    }
+    qfi_json inner = reader_of(l->graph, span, j->diag);
+    if (qfi_json_enter(&inner, QFI_JSON_OBJECT))
+        while (qfi_json_key(&inner, &key)) {
+            if (qfi_str_is(key, "as_tensor") || qfi_str_is(key, "name"))
+                value = read_value_name(l, &inner);
+            else
+                qfi_json_skip(&inner, NULL);
+        }
+    if (l->status == QF_OK)
+        l->status = inner.status;
     return value;
 }
 
@@ -307,7 +318,7 @@ static void parse_input(qfi_lowering *l, qfi_json *j)
         return;
     for (uint32_t i = 0; i < l->n_arg; i++)
         if (qfi_str_equal(name, l->arg[i].name)) {
-            qfi_json inner = { .text = value.p, .n = value.n, .name = j->name, .diag = j->diag };
+            qfi_json inner = reader_of(l->graph, value, j->diag);
             read_argument(l, &inner, &l->arg[i]);
             if (l->status == QF_OK)
                 l->status = inner.status;
@@ -333,7 +344,7 @@ static bool enter_inputs(qfi_json *j)
 
 void qfi_aten_parse(qfi_lowering *l, qf_str text)
 {
-    qfi_json j = { .text = text.p, .n = text.n, .name = "node", .diag = l->diag };
+    qfi_json j = reader_of(l->graph, text, l->diag);
 
     qfi_aten_defaults(l);
     if (enter_inputs(&j))

@@ -191,10 +191,12 @@ static qf_status read_program(qf_graph *g, qf_diag *diag)
     qfi_pt2 *pt2 = qfi_pt2_of(g);
     QF_TRY(qfi_zip_read(&pt2->zip, pt2->model_member, MODEL_LIMIT, &g->pool, &pt2->model, diag));
     const char *path = qfi_pool_format(&g->pool, "models/%.*s.json", QFI_STR(pt2->name));
-    const char *name = path ? qfi_pt2_label(g, path) : NULL;
-    if (!name)
+    pt2->model_label = path ? qfi_pt2_label(g, path) : NULL;
+    if (!pt2->model_label)
         QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
-    qfi_json j = { .text = pt2->model.p, .n = pt2->model.n, .name = name, .diag = diag };
+    qfi_json j = {
+        .text = pt2->model.p, .n = pt2->model.n, .name = pt2->model_label, .diag = diag
+    };
     if (qfi_pt2_parts(g, &j, program_parts, 2, "the program"))
         qfi_json_done(&j);
     return j.status;

@@ -83,6 +83,7 @@ typedef struct qfi_pt2 {
     qfi_file file;
     qfi_zip zip;
     qf_str root, name, model;
+    const char *model_label; /* for messages */
     const qfi_zip_member *model_member;
     qfi_pt2_config config[2];
     qfi_pt2_stored *stored;
