@@ -304,6 +304,14 @@ static uint64_t integers_of(const qfi_fold *fold, const uint64_t *integers, cons
     return (uint64_t)((double)most * ((double)n_out / (double)n_in) + 0.5) + (n_out > 0);
 }
 
+/* A result that is no wider than its integers may be stored, and is a source then like any other;
+ * so it is one before, or a second fold would go further than the first. */
+static uint64_t until_narrow(const qfi_def *def, uint64_t integers)
+{
+    uint64_t bytes;
+    return qf_type_bytes(&def->type, &bytes) && bytes <= integers ? 0 : integers;
+}
+
 qf_status qfi_number(qfi_fold *fold, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
@@ -319,6 +327,7 @@ qf_status qfi_number(qfi_fold *fold, qf_diag *diag)
         if (fold->ref[v] != QFI_NONE)
             run->first_named[fold->ref[v]] = v;
     for (size_t i = 0; i < n; i++)
-        run->integers[i] = integers_of(fold, run->integers, &fold->prog.def[i]);
+        run->integers[i] =
+            until_narrow(&fold->prog.def[i], integers_of(fold, run->integers, &fold->prog.def[i]));
     return QF_OK;
 }
