@@ -272,6 +272,8 @@ static qf_status lower_dequantize(const call *c, const qfi_id *operand, qfi_env 
 
 static double round_to(qf_dtype dtype, double x)
 {
+    if (dtype == QF_DT_b8)
+        return x != 0;
     return dtype == QF_DT_f32 ? (double)(float)x : x;
 }
 
