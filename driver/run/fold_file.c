@@ -8,6 +8,7 @@
 
 #include "../io/format.h"
 #include "../io/layout.h"
+#include "plan_file.h"
 #include "run_options.h"
 
 /* One run. written: bytes of the output; rejected: a payload of this attempt has no defined value.
@@ -150,7 +151,7 @@ qf_status qf_fold_file(const char *input, const char *output, const qf_fold_opti
     r.ctx.memory = r.options.memory;
     QF_TRY_OUT(qf_threads_open(&r.ctx, r.options.threads, diag));
     r.fold = (qfi_fold){ .graph = r.graph, .options = &r.options, .ctx = &r.ctx };
-    QF_TRY_OUT(qfi_fold_plan(&r.fold, diag));
+    QF_TRY_OUT(qfi_plan_file(&r.fold, input, diag));
     if (output)
         QF_TRY_OUT(write_output(&r, diag));
     if (report)

@@ -8,6 +8,7 @@
 #include <qfold/io.h>
 
 #include "../fold/passes.h"
+#include "plan_file.h"
 #include "reference.h"
 
 /* One file. options: nothing that could keep a node which is computable. */
@@ -26,7 +27,7 @@ static qf_status open_side(side *s, const char *path, const qf_ctx *ctx, qf_diag
                                     .fold_dequant = true };
     QF_TRY(qf_open(path, &s->graph, diag));
     s->fold = (qfi_fold){ .graph = s->graph, .options = &s->options, .ctx = ctx };
-    return qfi_fold_plan(&s->fold, diag);
+    return qfi_plan_file(&s->fold, path, diag);
 }
 
 static void close_side(side *s)
