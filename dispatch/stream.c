@@ -5,6 +5,8 @@
 #include <string.h>
 
 #define WINDOW ((uint64_t)4 << 20) /* stays in the last cache level on its way to the consumer */
+#define SMALL_WINDOW ((uint64_t)2 << 20) /* of several side by side */
+#define WINDOWS_PER_WORKER 4
 
 qfi_walk qfi_segment_windows(const qfi_segment *s, uint64_t size)
 {
@@ -13,11 +15,12 @@ qfi_walk qfi_segment_windows(const qfi_segment *s, uint64_t size)
 }
 
 /* Larger windows where reads would come in runs too short for a disk or a system call. */
-static uint64_t choose_size(const qf_ctx *ctx, const qf_pipe *pipe, const qfi_wants *wants)
+static uint64_t choose_size(const qf_ctx *ctx, const qf_pipe *pipe, const qfi_wants *wants,
+                            uint64_t least)
 {
     const uint64_t all = pipe->cost.written,
                    most = (ctx->memory - pipe->cost.scratch - wants->size) / 8;
-    uint64_t size = WINDOW;
+    uint64_t size = least;
 
     for (; pipe->result->reads && size * 2 <= most; size *= 2) {
         const qfi_walk w = qfi_segment_windows(pipe->result, size);
@@ -27,17 +30,15 @@ static uint64_t choose_size(const qf_ctx *ctx, const qf_pipe *pipe, const qfi_wa
     return size < all ? size : all;
 }
 
-static qf_status told(const qf_ctx *ctx, uint64_t done, qf_diag *diag)
+qf_status qfi_stream_told(const qf_ctx *ctx, uint64_t done, qf_diag *diag)
 {
     if (ctx->progress && !ctx->progress(ctx->progress_user, done))
         QF_FAIL(diag, QF_ERR_CANCELLED, "cancelled after %llu bytes", (unsigned long long)done);
     return QF_OK;
 }
 
-typedef qf_status sink_fn(void *user, const void *data, size_t n, qf_diag *diag);
-
 /* 4-bit results: a window may end inside a byte, which then opens the next one. */
-static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, sink_fn *sink, void *user,
+static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, qfi_sink_fn *sink, void *user,
                                 qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
@@ -60,9 +61,22 @@ static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, sink_fn *si
         if (r->bits < 8 && (first = end & 1) != 0)
             s->window[0] = s->window[ready];
         sent += ready;
-        QF_TRY(told(&s->ctx, sent, diag));
+        QF_TRY(qfi_stream_told(&s->ctx, sent, diag));
     }
     return QF_OK;
+}
+
+/* Whether workers make whole windows: what a breaker makes, and what shares bytes with its
+ * neighbour, is made by all of them together. */
+static bool goes_side_by_side(const qf_ctx *ctx, const qf_pipe *pipe)
+{
+    const qfi_segment *s = pipe->result;
+
+    for (uint32_t k = 0; k < s->n_piece; k++)
+        for (int i = 0; i < s->piece[k]->n_operand; i++)
+            if (s->piece[k]->operand[i].source == QFI_PANEL)
+                return false;
+    return qfi_workers(ctx) > 1 && s->bits >= 8 && pipe->cost.written > SMALL_WINDOW;
 }
 
 qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *arena,
@@ -80,10 +94,16 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
     if (ctx.memory < pipe->cost.scratch)
         QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few",
                 (unsigned long long)ctx.memory);
-    qfi_wants_plan(&ctx, pipe, WINDOW, &wants);
-    st = qfi_session_open(&s, &ctx, pipe, arena, &wants, choose_size(&ctx, pipe, &wants) + 8, diag);
+    bool many = goes_side_by_side(&ctx, pipe);
+    const uint64_t least = many ? SMALL_WINDOW : WINDOW;
+    qfi_wants_plan(&ctx, pipe, least, &wants);
+    const uint64_t size = choose_size(&ctx, pipe, &wants, least);
+    const uint64_t count = many ? qfi_workers(&ctx) * WINDOWS_PER_WORKER : 1;
+    st = qfi_session_open(&s, &ctx, pipe, arena, &wants, size * count + 8, diag);
+    many = many && qfi_workers(&s.ctx) > 1 && s.window_size >= 2 * size;
     if (st == QF_OK)
-        st = stream_windows(&s, pipe, sink, user, diag);
+        st = many ? qfi_stream_side_by_side(&s, pipe, size, sink, user, diag)
+                  : stream_windows(&s, pipe, sink, user, diag);
     qfi_session_close(&s);
     return st;
 }
@@ -103,7 +123,7 @@ static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_
         QF_TRY(qfi_session_status(s, qfi_run_segment(&s->run, r, lo, n, dst, (int64_t)done, stride),
                                   diag));
         done += (uint64_t)count;
-        QF_TRY(told(&s->ctx, qfi_bytes(done, r->bits), diag));
+        QF_TRY(qfi_stream_told(&s->ctx, qfi_bytes(done, r->bits), diag));
     }
     return QF_OK;
 }

@@ -10,20 +10,23 @@
 
 /* ---------------------------------------- NaN and infinity */
 
+/* Counts that fit an element's width are added up in vectors of elements. */
+#define STRIDE ((size_t)1 << 15)
+
 static uint64_t count_16(const unsigned char *p, size_t n, uint16_t exponent)
 {
-    uint64_t count = 0;
+    uint16_t count = 0;
     for (size_t i = 0; i < n; i++) {
         uint16_t x;
         memcpy(&x, p + 2 * i, sizeof x);
-        count += (x & exponent) == exponent;
+        count = (uint16_t)(count + ((x & exponent) == exponent));
     }
     return count;
 }
 
 static uint64_t count_32(const unsigned char *p, size_t n)
 {
-    uint64_t count = 0;
+    uint32_t count = 0;
     for (size_t i = 0; i < n; i++) {
         uint32_t x;
         memcpy(&x, p + 4 * i, sizeof x);
@@ -63,12 +66,15 @@ static counter counter_of(qf_dtype dtype)
 
 static void count_elements(counter *c, const unsigned char *p, size_t n)
 {
-    if (c->size == 8)
-        c->count += count_64(p, n);
-    else if (c->size == 4)
-        c->count += count_32(p, n);
-    else
-        c->count += count_16(p, n, c->dtype == QF_DT_f16 ? 0x7c00 : 0x7f80);
+    for (size_t part; n > 0; p += part * c->size, n -= part) {
+        part = n < STRIDE ? n : STRIDE;
+        if (c->size == 8)
+            c->count += count_64(p, part);
+        else if (c->size == 4)
+            c->count += count_32(p, part);
+        else
+            c->count += count_16(p, part, c->dtype == QF_DT_f16 ? 0x7c00 : 0x7f80);
+    }
 }
 
 static void count_bytes(counter *c, const unsigned char *p, size_t n)

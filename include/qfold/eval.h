@@ -22,7 +22,7 @@ typedef struct qf_allocator {
  * parallel_for: calls task(arg, i, worker) once for every i < n, on at most `workers` threads, and
  * returns when all are done; worker < workers and no two running tasks share one. NULL = in order,
  * on the calling thread. progress: told how many output bytes are done; returning false cancels
- * with ERR_CANCELLED. Called by one thread. memory: bytes that one pipeline may use for scratch and
+ * with ERR_CANCELLED. Called by one thread at a time. memory: bytes that one pipeline may use for scratch and
  * windows; 0 = 128 MiB. A context may serve several calls at once if its callbacks may. */
 typedef struct qf_ctx {
     size_t struct_size;
@@ -91,7 +91,8 @@ QF_API qf_cost qf_pipe_cost(const qf_pipe *pipe);
 QF_API qf_type qf_pipe_type(const qf_pipe *pipe);
 
 /* Produce the whole result in order: sink(user, data, n) receives consecutive bytes in windows; a
- * failing sink stops the run and its status is returned. Scratch and windows come from the
+ * failing sink stops the run and its status is returned; it is called by one thread at a time, not
+ * always the same. Scratch and windows come from the
  * context's allocator and are reused between runs through `arena` (NULL: allocated for this run).
  * One run at a time per arena. ERR_VALUE: a CHECKED operator met a value that it does not define.
  */
