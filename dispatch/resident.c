@@ -54,12 +54,16 @@ static void window_steps(const qfi_piece *p, const int64_t *window, int64_t *n)
     }
 }
 
+/* Whether windows of n[l] steps read much more than the operand has: the same again, or gaps. */
 static bool reads_again(const qfi_operand *o, const qfi_box *box, const int64_t *n)
 {
+    const uint64_t whole = qfi_fetch_plan(o, box->n_loop, box->n).size;
+    uint64_t all = qfi_fetch_plan(o, box->n_loop, n).size;
+
     for (int l = 0; l < box->n_loop; l++)
-        if (o->at.step[l] == 0 && n[l] < box->n[l])
+        if (!qf_mul(all, (uint64_t)((box->n[l] + n[l] - 1) / n[l]), &all))
             return true;
-    return false;
+    return all / 5 > whole / 4;
 }
 
 static void want_windows(qfi_wants *w, const qfi_segment *s, const qfi_walk *walk)

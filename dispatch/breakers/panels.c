@@ -97,7 +97,7 @@ static void plan(qfi_panels *p)
 
     if (p->reads && all > 0 && width > 0) {
         const int64_t fit = at_least_1((int64_t)(room / 3) / read_size(p->segment->piece[0])),
-                      most_rows = at_least_1((int64_t)(room / 4 / p->carry));
+                      most_rows = at_least_1((int64_t)(room / 2 / p->carry));
         if (width <= fit / together) {
             rows = at_least_1(fit / width);
         } else {
