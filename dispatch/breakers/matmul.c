@@ -230,8 +230,8 @@ static void block_task(void *arg, uint32_t i, uint32_t worker)
         qfi_run_failed(p->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
 }
 
-qf_status qfi_matmul_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
-                         char *dst, const int64_t *stride)
+static qf_status run_blocks(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                            char *dst, const int64_t *stride)
 {
     const qf_type *a = &x->in_type[0], *b = &x->in_type[1];
     product p = { .run = run,
@@ -275,4 +275,95 @@ qf_status qfi_matmul_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, 
         return QFI_TOO_LARGE;
     qfi_run_tasks(run, (uint32_t)tasks, block_task, &p);
     return run->fault->status;
+}
+
+/* The part of operand i that a box of the result needs: its batch dims, all of k, its rows or
+ * columns. Returns its bytes. */
+static uint64_t operand_part(const qfi_breaker *x, int i, const int64_t *lo, const int64_t *n,
+                             int64_t *from, int64_t *count)
+{
+    const qfi_segment *s = x->in[i];
+    const int lead = s->n_dim > 2 ? s->n_dim - 2 : 0, rank = x->type.rank,
+              n_batch = rank - (x->in_type[0].rank > 1 ? 1 : 0) - (x->in_type[1].rank > 1 ? 1 : 0);
+    const int own = i == 1 ? rank - 1 : n_batch;
+    uint64_t all = 1;
+
+    for (int d = 0; d < s->n_dim; d++) {
+        const int out = d < lead ? n_batch - lead + d : d == lead ? -1 : own;
+        const bool whole = out < 0 || s->dim[d] == 1;
+        from[d] = whole ? 0 : lo[out];
+        count[d] = whole ? s->dim[d] : n[out];
+        all *= (uint64_t)count[d];
+    }
+    return all * (qf_dtype_get(x->in_type[i].dtype)->bits + 7) / 8;
+}
+
+/* Which dim of the box to halve so that operands that have to be read fit into `room`: one that
+ * makes the larger of them smaller; -1 if they fit or nothing helps. */
+static int dim_to_halve(const qfi_run *run, const qfi_breaker *x, const int64_t *lo,
+                        const int64_t *n, uint64_t room)
+{
+    const int rank = x->type.rank, mr = x->kernel[GEMM]->mr, nr = x->kernel[GEMM]->nr;
+    int64_t from[QFI_DIMS], count[QFI_DIMS];
+    uint64_t size[2] = { 0 };
+    int dims = rank, row = -1, col = -1;
+
+    for (int i = 0; i < 2; i++)
+        if (qfi_fetch_reads(run, x->in[i]))
+            size[i] = operand_part(x, i, lo, n, from, count);
+    if (size[0] + size[1] <= room)
+        return -1;
+    if (x->in_type[1].rank > 1)
+        col = --dims;
+    if (x->in_type[0].rank > 1)
+        row = --dims;
+    for (int d = 0; d < dims; d++)
+        if (n[d] > 1)
+            return d;
+    if (row >= 0 && n[row] > mr && (size[0] >= size[1] || col < 0 || n[col] <= nr))
+        return row;
+    return col >= 0 && n[col] > nr && size[1] > 0 ? col : -1;
+}
+
+/* Operands that have to be read are read for a large part of the result at once, as far as they
+ * fit; blocks read the rest themselves. */
+static qf_status run_part(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                          char *dst, const int64_t *stride)
+{
+    int64_t from[QFI_DIMS], count[QFI_DIMS];
+    qfi_residents here = { .outer = run->residents };
+    qfi_run part = *run;
+
+    for (int i = 0; i < 2; i++) {
+        operand_part(x, i, lo, n, from, count);
+        const size_t mark = part.work.used;
+        const qf_status st = qfi_fetch_segment(&part, x->in[i], from, count, &here);
+        if (st == QFI_TOO_LARGE && here.n == 0)
+            part.work.used = mark;
+        else if (st != QFI_TOO_LARGE)
+            QF_TRY(st);
+    }
+    part.residents = &here;
+    return run_blocks(&part, x, lo, n, dst, stride);
+}
+
+qf_status qfi_matmul_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                         char *dst, const int64_t *stride)
+{
+    const uint64_t room = (run->work.size - run->work.used) / 2;
+    int64_t half_lo[QF_MAX_RANK], half_n[QF_MAX_RANK];
+    const int d = x->in[0]->reads || x->in[1]->reads ? dim_to_halve(run, x, lo, n, room) : -1;
+
+    if (d < 0)
+        return run_part(run, x, lo, n, dst, stride);
+    memcpy(half_lo, lo, sizeof *lo * (size_t)x->type.rank);
+    memcpy(half_n, n, sizeof *n * (size_t)x->type.rank);
+    half_n[d] = n[d] / 2;
+    QF_TRY(qfi_matmul_run(run, x, half_lo, half_n, dst, stride));
+    half_lo[d] += half_n[d];
+    half_n[d] = n[d] - half_n[d];
+    return qfi_matmul_run(run, x, half_lo, half_n,
+                          dst + (int64_t)(qf_dtype_get(x->type.dtype)->bits / 8) * stride[d] *
+                                    (half_lo[d] - lo[d]),
+                          stride);
 }
