@@ -22,8 +22,9 @@ typedef struct qf_allocator {
  * parallel_for: calls task(arg, i, worker) once for every i < n, on at most `workers` threads, and
  * returns when all are done; worker < workers and no two running tasks share one. NULL = in order,
  * on the calling thread. progress: told how many output bytes are done; returning false cancels
- * with ERR_CANCELLED. Called by one thread at a time. memory: bytes that one pipeline may use for scratch and
- * windows; 0 = 128 MiB. A context may serve several calls at once if its callbacks may. */
+ * with ERR_CANCELLED. Called by one thread at a time. memory: bytes that one pipeline may use for
+ * scratch and windows; 0 = 128 MiB. A context may serve several calls at once if its callbacks
+ * may. */
 typedef struct qf_ctx {
     size_t struct_size;
     const qf_table *table;

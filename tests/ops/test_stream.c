@@ -150,8 +150,8 @@ static void run(job *j)
 
 enum { A = 96, B = 40, C = 200, ALL = A * B * C };
 
-/* Each byte once, in runs of 16 KiB at least; in the smaller memory, where partial sums of 8000 rows
- * take their share, of 4 KiB. */
+/* Each byte once, in runs of 16 KiB at least; in the smaller memory, where partial sums of 8000
+ * rows take their share, of 4 KiB. */
 static void expect_once(job *j)
 {
     j->bytes[0] = j->bytes[1] = 4 * ALL;
