@@ -284,15 +284,22 @@ void qfi_build_sym_float(qfi_lowering *l)
     give_number(l, float_number(qfi_number_double(qfi_arg_number(l, "a"))));
 }
 
-void qfi_build_sym_int(qfi_lowering *l)
+static void give_integer(qfi_lowering *l, qfi_number a)
 {
-    const qfi_number a = qfi_arg_number(l, "a");
-
     if (!a.v.is_int && !(fabs(a.v.f) < 0x1p63)) {
         refuse_overflow(l);
         return;
     }
     give_number(l, int_number(a.v.is_int ? a.v.i : (int64_t)a.v.f));
+}
+
+void qfi_build_sym_int(qfi_lowering *l)
+{
+    give_integer(l, qfi_arg_number(l, "a"));
+}
+void qfi_build_sym_trunc(qfi_lowering *l)
+{
+    give_integer(l, qfi_arg_number(l, "x"));
 }
 
 void qfi_build_sym_not(qfi_lowering *l)

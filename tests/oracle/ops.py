@@ -115,6 +115,10 @@ def case_of_nodes(cases: list[Case], program: torch.export.ExportedProgram) -> d
                 continue
             found[node.name] = i
             todo += node.all_input_nodes
+    for node in program.graph.nodes:  # assertions lead to no output: they belong to what they look at
+        owners = [found[n.name] for n in node.all_input_nodes if n.name in found]
+        if node.name not in found and owners:
+            found[node.name] = owners[0]
     return found
 
 

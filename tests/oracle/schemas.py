@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import math
 import re
 import sys
 from dataclasses import dataclass
@@ -76,8 +77,9 @@ def find_op(name: str):
 
 
 def check_python(row: Row) -> list[str]:
-    """Rows of python's operator module and of torch.sym_*: names of the parameters."""
-    function = getattr(operator if row.name.startswith("_operator.") else torch, row.name.split(".")[1])
+    """Rows of python's operator and math modules and of torch.sym_*: names of the parameters."""
+    module, name = row.name.split(".")
+    function = getattr({"_operator": operator, "math": math, "torch": torch}[module], name)
     want = ", ".join(inspect.signature(function).parameters)
     return [] if row.schema == want else [f"arguments: {row.schema!r}, python has {want!r}"]
 
@@ -100,7 +102,7 @@ def check_schema(row: Row) -> list[str]:
 
 
 def check(row: Row) -> list[str]:
-    if row.name.startswith(("_operator.", "torch.")):
+    if row.name.startswith(("_operator.", "math.", "torch.")):
         return check_python(row)
     if row.name.startswith("higher_order."):
         name = row.name.split(".")[1]
