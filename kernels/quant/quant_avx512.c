@@ -23,6 +23,15 @@ static inline __mmask16 columns(size_t left)
     return left < 16 ? qfk_first16(left) : 0xffff;
 }
 
+/* Without optimisation this intrinsic is a macro, in gcc one that warns of its own mask. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+static inline __m512 nearest(__m512 a)
+{
+    return _mm512_roundscale_ps(a, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+#pragma GCC diagnostic pop
+
 static inline void quantize(size_t m, size_t n, const qfk_in *in, qfk_out out, __m512 low,
                             __m512 high)
 {
@@ -33,9 +42,7 @@ static inline void quantize(size_t m, size_t n, const qfk_in *in, qfk_out out, _
         for (size_t j = 0; j < n; j += 16) {
             const __mmask16 k = columns(n - j);
             const __m512 product = _mm512_mul_ps(take(a, j, k), take(b, j, k));
-            const __m512 r = _mm512_add_ps(
-                _mm512_roundscale_ps(product, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC),
-                take(c, j, k));
+            const __m512 r = _mm512_add_ps(nearest(product), take(c, j, k));
             const __m512 clamped = _mm512_min_ps(_mm512_max_ps(r, low), high);
             const __mmask16 number = _mm512_cmp_ps_mask(r, r, _CMP_ORD_Q);
             const __m512i q = _mm512_maskz_cvttps_epi32(number, clamped);
