@@ -4,8 +4,6 @@
 
 #include "dispatch/breakers/breaker.h"
 
-#define LEAST_WORK                                                                                 \
-    ((uint64_t)1 << 16) /* working memory below which reads and breakers would crawl */
 #define LEAST_WINDOW ((uint64_t)1 << 14)
 #define SLACK 256 /* for aligning the parts of a run's memory */
 
@@ -172,8 +170,7 @@ static qf_status plan_kept(qfi_builder *b, uint32_t result, const qfi_segment **
     for (uint32_t id = 0; id <= result; id++) {
         if (!b->value[id].keep)
             continue;
-        kept[pipe->n_kept] = (qfi_kept){ .value = id,
-                                         .last = pipe->n_kept,
+        kept[pipe->n_kept] = (qfi_kept){ .last = pipe->n_kept,
                                          .size = (b->value[id].bytes + 63) & ~(uint64_t)63,
                                          .segment = segment[id] };
         if (kept[pipe->n_kept].size > UINT64_MAX / 4)
@@ -209,7 +206,7 @@ static qf_status plan_memory(qfi_builder *b, uint32_t result)
     cost->written = b->value[result].bytes;
     cost->window = QFI_SLOT * pipe->n_slot +
                    (cost->written < LEAST_WINDOW ? cost->written : LEAST_WINDOW) +
-                   (pipe->works ? LEAST_WORK : 0) + SLACK;
+                   (pipe->works ? QFI_LEAST_WORK : 0) + SLACK;
     if (!qf_add(cost->scratch, cost->window, &least) || least > b->ctx->memory)
         QF_FAIL(b->diag, QF_ERR_LIMIT,
                 "%llu bytes of scratch and %llu of working memory exceed %llu",

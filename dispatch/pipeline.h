@@ -1,10 +1,11 @@
 /* Pipelines: what the builder makes and the runner walks.
  *
- *   qf_pipe      a result, as one segment, and values kept whole in scratch, each with a segment
- * that makes it segment      boxes (pieces) that together cover a value piece        a box of
- * loops; operands, each an affine form over the loops; stages, each a kernel call on tiles breaker
- * an operator that reads its operands, which are segments, in its own order, and makes any box of
- * its result
+ *   qf_pipe   a result, as one segment; and values kept whole, each with the segment that makes it
+ *   segment   boxes (pieces) that together cover a value
+ *   piece     a box of loops; operands, each an affine form over the loops; stages, each a kernel
+ *             call on tiles
+ *   breaker   an operator that reads its operands, which are segments, in its own order, and makes
+ *             any box of its result
  *
  * References of a piece: 0 … n_operand-1 are operands, QFI_TEMP … are results of stages. */
 #ifndef QFOLD_DISPATCH_PIPELINE_H
@@ -18,10 +19,12 @@
 #define QFI_NO_REF 255  /* out of a guard, which has no result */
 #define QFI_OPERANDS 32 /* operands of one piece */
 #define QFI_STAGES 96   /* stages of one piece */
-#define QFI_SLOT                                                                                   \
-    ((size_t)8192) /* a tile of at most 4 KiB with up to 64 bytes after each of at most 64 rows */
+/* A slot holds a tile of at most 64 rows and 4 KiB, with up to 64 bytes after each row. */
+#define QFI_SLOT ((size_t)8192)
 #define QFI_SLOT_ROWS 64
 #define QFI_SLOT_BYTES 4096
+/* Working memory below which reads and breakers would crawl. */
+#define QFI_LEAST_WORK ((uint64_t)1 << 16)
 
 /* Returned by what needs more working memory than is left; the caller tries a smaller box. Never
  * leaves the runner. */
@@ -37,8 +40,8 @@ typedef enum qfi_source {
 
 /* at: element number in the storage or the kept value (unused by PANEL and SPLAT).  row: PANEL:
  * coordinate in each dim of the breaker's result.  bits: of an element, 4 or 8 … 64.  which: number
- * of the kept value or breaker.  slot: where tiles are loaded if the memory is not adjacent.  copy,
- * transpose, unpack: kernels that load. */
+ * of the kept value or breaker.  slot: where tiles are loaded if the memory is not adjacent.  copy
+ * (4-bit elements: unpack), transpose: kernels that load. */
 typedef struct qfi_operand {
     uint8_t source, bits, slot;
     uint32_t which;
@@ -105,10 +108,10 @@ struct qfi_breaker {
     qfi_breaker_run *run;
 };
 
-/* A value kept whole. at: offset in the scratch region.  first, last: steps of the run between
- * which it lives. */
+/* A value kept whole. at: offset in the scratch region.  last: the last kept value (by number; the
+ * result comes after all) that reads it. */
 typedef struct qfi_kept {
-    uint32_t value, last;
+    uint32_t last;
     uint64_t at, size;
     const qfi_segment *segment;
 } qfi_kept;

@@ -7,7 +7,6 @@
 #include "dispatch/stream.h"
 
 #define WORK_PER_WORKER ((uint64_t)4 << 20)
-#define LEAST_WORK ((uint64_t)1 << 16)
 #define SLACK 128 /* for aligning what follows the window */
 
 static uint64_t min_u64(uint64_t a, uint64_t b)
@@ -20,7 +19,7 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
 {
     const uint64_t memory = s->ctx.memory, slots = QFI_SLOT * pipe->n_slot,
                    scratch = pipe->cost.scratch;
-    const uint64_t least = pipe->works ? LEAST_WORK : 0,
+    const uint64_t least = pipe->works ? QFI_LEAST_WORK : 0,
                    least_window = min_u64(window, pipe->cost.window);
     uint64_t workers = qfi_workers(&s->ctx), left;
 

@@ -39,12 +39,10 @@ typedef struct qfi_pass {
 } qfi_pass;
 
 /* Runs every pass: afterwards edits says what the output is and pipe how new payloads are computed.
- * Looks at no payload but those of small values. May be run again after qfi_fold_reject: then it
- * starts at the policy. */
+ * Looks at no payload but those of small values. ERR_ASSERT, ERR_STRICT: see qf_fold_file. */
 QF_NODISCARD qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag);
 
-/* Produces one new payload into the sink; a failure of class ERR_VALUE marks the values that it
- * came from (see qfi_fold_reject). */
+/* Produces one new payload into the sink. After ERR_VALUE, qfi_fold_reject knows which one it was. */
 QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload,
                                         qf_status (*sink)(void *user, const void *data, size_t n,
                                                           qf_diag *diag),

@@ -1,9 +1,12 @@
 /* What the passes hand to each other beside qfi_fold. Private to this folder.
  *
  *   classify   slots, roots, read[], member[]: what every value is, and which nodes may fold
- *   frontier   kept_use[], boundary[], form[]: which constants the nodes that stay need, and how
- * each would be stored policy     member[] again: what is too wide or too large stays plan new
- * payloads and their pipelines
+ *   number     first_named[], integers[]: what definitions are called and come from
+ *   frontier   kept_use[], boundary[], form[], units: which constants the nodes that stay need, and
+ *              how each would be stored
+ *   carry      moves: views that go under a dequantize
+ *   policy     member[] again: what is too large stays
+ *   plan       new payloads and their pipelines
  *
  * A pass that finds the ground of an earlier one gone (a root that somebody writes after all, a
  * pipeline that needs too much memory) records that for good and asks for a restart: everything in

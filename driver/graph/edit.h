@@ -6,7 +6,7 @@
 #include "prog.h"
 
 /* A payload to be written: the definition `ref`, dense, dims from slowest to fastest in `order`.
- * size: bytes. all_zero is not stored specially: every payload has its bytes. */
+ * size: bytes. */
 typedef struct qfi_new_payload {
     uint64_t size;
     qfi_ref ref;

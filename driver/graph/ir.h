@@ -1,11 +1,11 @@
 /* The graph in memory: arrays and 32-bit ids, filled by a format's loader, read by the fold, never
  * changed after loading.
  *
- *   qf_graph ── payload[]   stored bytes of the file (shared by the graph's bodies)
- *            ── value[]     every named value: placeholders first, then the results of nodes in
- * program order ── node[]      foreign calls in program order; operands and results are ranges of
- * operand[] and value[] ── body[]      child graphs (control flow, wrapped regions), each a graph
- * of its own
+ *   qf_graph ── payload[]  stored bytes of the file (shared by the graph's bodies)
+ *            ── value[]    every named value: placeholders first, then results in program order
+ *            ── node[]     foreign calls in program order; operands and results are ranges of
+ *                          operand[] and value[]
+ *            ── body[]     child graphs (control flow, wrapped regions), each a graph of its own
  *
  * A foreign node stays text; what it means is asked from the format through lower() (env.h), only
  * for nodes whose operands are constant. So a node that depends on an input costs a name look-up

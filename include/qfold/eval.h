@@ -40,14 +40,19 @@ typedef struct qf_ctx {
 } qf_ctx;
 
 /* A pool of `n` threads (0: one per CPU) set into ctx->parallel_for, pool and workers; close with
- * qf_threads_close. */
+ * qf_threads_close, when no call uses the context any more. ERR_ARG: more than 4096 threads.
+ * ERR_NOMEM. Calls from several threads wait for each other. */
 QF_API QF_NODISCARD qf_status qf_threads_open(qf_ctx *ctx, uint32_t n, qf_diag *diag);
 QF_API void qf_threads_close(qf_ctx *ctx);
 
 /* out = op(in). Types as qf_infer gives them; `out` is the caller's, with any strides that do not
  * repeat an element; it may be the memory of an input when the operator is POINTWISE and both views
  * are the same. A VIEW operator copies. On failure the contents of `out` are undefined. ctx NULL:
- * defaults. */
+ * defaults. Errors: those of qf_infer; ERR_RANGE: a tensor leaves its storage; ERR_DTYPE, ERR_SHAPE:
+ * `out` is of another type; ERR_STRIDE, ERR_ALIAS: its strides repeat elements, or it overlaps an
+ * input; ERR_ARG: its storage is not writable memory; ERR_UNSUPPORTED: no kernel; ERR_VALUE: a
+ * CHECKED operator met a value that it does not define; ERR_LIMIT, ERR_NOMEM; what read() of a
+ * storage returns. */
 QF_API QF_NODISCARD qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs,
                                       const qf_tensor *in, size_t n_in, qf_tensor *out,
                                       qf_diag *diag);
@@ -61,7 +66,8 @@ typedef struct qf_step {
     const uint32_t *in;
 } qf_step;
 
-/* A straight-line program over tensors; every id is below the ids that use it. */
+/* A straight-line program over tensors; every id is below the ids that use it. Read while a pipeline
+ * is built, and not kept. */
 typedef struct qf_program {
     const qf_tensor *input;
     uint32_t n_input;

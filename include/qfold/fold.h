@@ -9,8 +9,7 @@
 extern "C" {
 #endif
 
-/* Codes of why a node was kept; QF_REASON_random … and their pinned numbers come from reasons.def.
- */
+/* Why a node was kept: QF_REASON_random … with their pinned numbers, from reasons.def. */
 typedef enum qf_reason {
     QF_REASON_none = 0,
 #define QF_REASON(name, number, kind, text) QF_REASON_##name = number,
@@ -27,8 +26,8 @@ typedef enum qf_reason_class {
     QF_REASONS_FAILED
 } qf_reason_class;
 
-/* Code ("random"), class and text of a reason; "none" for a number that is no reason. Thread-safe.
- */
+/* Code ("random"), text and class of a reason, name of a class ("nature"); "none" for a number that
+ * is none. Static storage, thread-safe. */
 QF_API const char *qf_reason_name(qf_reason reason);
 QF_API const char *qf_reason_text(qf_reason reason);
 QF_API qf_reason_class qf_reason_class_of(qf_reason reason);
@@ -39,16 +38,23 @@ QF_API const char *qf_reason_class_name(qf_reason_class kind);
 /* Growth as the default: 1 % of the input, at least 1 MiB. */
 #define QF_GROWTH_DEFAULT (UINT64_MAX - 1)
 
-/* What to fold and how. Zero-initialise, set struct_size; then:
- * max_growth: bytes by which the file may grow; 0 is none at all, QF_GROWTH_DEFAULT and
- * QF_GROWTH_NONE as above. memory: bytes for windows and intermediate values; 0 = 128 MiB. threads:
- * 0 = one per CPU. keep, keep_op, only: globs over node names, foreign operators, node names
- * (NULL-terminated lists, NULL: none). fold_dequant: results may be wider than their quantised
- * sources.  contiguous: store results row-major. exact: keep operators whose last bits the source
- * runtime does not define.  strict: ERR_STRICT, and nothing written, if a node with constant inputs
- * stays for a reason of class MISSING or FAILED, or a result is not finite though its sources are.
- * force: replace an existing output.  sync: flush the output to the disk before it gets its name.
- * caps: table to use; 0 = detect.  progress: told bytes written of bytes in all; false cancels. */
+/* What to fold and how. Zero-initialise, set struct_size, then what should differ:
+ *   max_growth    bytes by which the file may grow, over all folds of it; 0 is none at all,
+ *                 QF_GROWTH_DEFAULT and QF_GROWTH_NONE as above
+ *   memory        bytes for windows and intermediate values; 0 is 128 MiB
+ *   threads       0: one per CPU
+ *   keep, only    globs over the names of nodes and of their results: these stay; these alone fold.
+ *   keep_op       globs over foreign operators: these stay. Lists end with NULL; NULL: none
+ *   fold_dequant  results may be wider than their quantised sources
+ *   contiguous    store results row-major
+ *   exact         keep operators whose last bits the source runtime does not define
+ *   strict        ERR_STRICT, and nothing written, if a node with constant inputs stays for a reason
+ *                 of class MISSING or FAILED, or a result is not finite though its sources are
+ *   force         replace an existing output
+ *   sync          flush the output to the disk before it gets its name
+ *   progress      told bytes written of bytes in all, by one thread at a time; false cancels with
+ *                 ERR_CANCELLED
+ * Kernels are those of qf_caps_detect. Strings and lists are read during the call only. */
 typedef struct qf_fold_options {
     size_t struct_size;
     uint64_t max_growth, memory;
@@ -59,8 +65,8 @@ typedef struct qf_fold_options {
     void *progress_user;
 } qf_fold_options;
 
-/* What became of a node. FOLDED: its results are constants, or nothing needs them. KEPT: written as
- * it was. DEAD: nothing used it, removed. */
+/* What became of a node. FOLDED: removed, its results are constants or part of some. KEPT: written as
+ * it was, or with its operands moved. DEAD: removed, nothing that stays comes from it. */
 typedef enum qf_verdict { QF_FOLDED, QF_KEPT, QF_DEAD } qf_verdict;
 
 /* One node of the input. graph: path of enclosing nodes, "" at top level.  detail: more than the
@@ -106,8 +112,14 @@ typedef struct qf_report_step {
     uint32_t n_calls;
 } qf_report_step;
 
-/* What was done. All memory belongs to the report. output is NULL for a plan. peak_bytes: arena and
- * windows. */
+/* What was done. All memory belongs to the report; read-only, and so for any number of threads.
+ *   caps          name of the level whose kernels were used
+ *   output        NULL for a plan, which writes nothing
+ *   options       as resolved: growth in bytes
+ *   n_carried     dequantizes that took over views; they count as kept
+ *   bytes_before  of all payloads of the input, as stored; bytes_after: of the output
+ *   read_bytes    read into memory; written_bytes: written, copies included
+ *   peak_bytes    most memory that held intermediate values and windows at once */
 typedef struct qf_report {
     const char *caps, *input, *format, *output;
     uint64_t input_bytes, output_bytes;
@@ -125,10 +137,14 @@ typedef struct qf_report {
     uint32_t threads;
 } qf_report;
 
-/* Fold `input` into the new file `output`; NULL plans only and writes nothing. *report (may be
- * NULL) is filled on success and freed with qf_report_free. On failure nothing is left beside the
- * input. `output` may be `input` with options->force. Equal inputs and options give equal bytes,
- * whatever the CPU and the number of threads. */
+/* Fold `input` into the new file `output`; NULL plans only and writes nothing. options NULL: all
+ * zero, but max_growth QF_GROWTH_DEFAULT. *report (may be NULL) is filled on success and freed with
+ * qf_report_free, which takes NULL. `output` may be `input` with options->force. Equal inputs and
+ * options give equal bytes, whatever the CPU and the number of threads. Thread-safe.
+ * On failure nothing new is left. ERR_EXISTS: `output` exists. ERR_STRICT, ERR_CANCELLED: see the
+ * options. ERR_ASSERT: an assertion of the program is false for its constants. ERR_WRITE, ERR_LIMIT,
+ * ERR_NOMEM; those of qf_open; ERR_CRC, ERR_INFLATE: a payload is damaged. What the memory does not
+ * allow to fold is kept, not an error. */
 QF_API QF_NODISCARD qf_status qf_fold_file(const char *input, const char *output,
                                            const qf_fold_options *options, qf_report **report,
                                            qf_diag *diag);
@@ -142,13 +158,14 @@ typedef struct qf_verified {
 
 /* Compare every constant value that both files name and at least one of them stores: each side
  * stored or computed by scalar kernels, one operator at a time, then bit for bit. ERR_DIFFERS names
- * the value, the first element that differs, and both elements. *out (may be NULL) is filled on
- * success. Memory: a value is held whole, with what it is computed from. */
+ * the value, the first element that differs, and both elements; else those of qf_open, and what
+ * reading or computing a value fails with. *out (may be NULL) is filled on success. Memory: a value
+ * is held whole, with what it is computed from. Thread-safe. */
 QF_API QF_NODISCARD qf_status qf_verify_files(const char *before, const char *after,
                                               qf_verified *out, qf_diag *diag);
 
-/* The report as JSON ("qfold.report.v1"), passed to write() in pieces; a false from write() gives
- * ERR_WRITE. */
+/* The report as JSON ("qfold.report.v1"), passed to write() in one or more pieces. ERR_WRITE: write()
+ * returned false. ERR_NOMEM. */
 QF_API QF_NODISCARD qf_status qf_report_json(const qf_report *report,
                                              bool (*write)(void *user, const char *text, size_t n),
                                              void *user, qf_diag *diag);

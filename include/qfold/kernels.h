@@ -100,8 +100,8 @@ QF_API const qfk_row *qfk_rows(size_t *n);
 /* Every operator of every family; the index is qfk_row.op_id. Static, thread-safe. */
 QF_API const qfk_op_info *qfk_ops(size_t *n);
 
-/* The rows that `caps` allow, best per (operator, key). An immutable object; free with
- * qf_table_free. NULL: no memory. */
+/* The rows that `caps` allow, best per (operator, key). An immutable object, which any number of
+ * threads may use; free with qf_table_free, which takes NULL. NULL: no memory. */
 typedef struct qf_table qf_table;
 QF_API qf_table *qf_table_make(qf_caps caps);
 QF_API void qf_table_free(qf_table *table);

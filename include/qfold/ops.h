@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* QF_OP_add …; the order is ABI. */
+/* QF_OP_add …, one per row of ops.def; the order is ABI. */
 typedef enum qf_op {
 #define QF_OP(name, n_in, kind, flags, attrs, infer, lower, kernel) QF_OP_##name,
 #include <qfold/ops.def>
@@ -33,34 +33,41 @@ typedef enum qf_op_kind {
  * multiplication by 1/s. */
 typedef enum qf_quant_rule { QF_QUANT_TORCH = 0 } qf_quant_rule;
 
-/* Attributes, by the last column of ops.def. All are normalised: dims are >= 0, slices clamped,
- * sizes known.
- * dims     permute: output dim k is input dim dim[k]
- * shape    reshape, expand: the whole output shape
- * slice    slice: n elements from start in steps of `step` >= 1 along dim. select: the element
- *          `start`, dim removed. slice_scatter, select_scatter: where operand 1 goes in operand 0
- * mask     bit k is dim k. squeeze: dims of size 1 to remove; unsqueeze: dims of the OUTPUT that
- *          are new; flip
- * diagonal elements [i, i + offset] of dims dim0, dim1, which move to the end as one dim
- * full     the value, converted to type.dtype (ERR_VALUE if that cannot hold it); type: of the
- *          result
- * arange   element i is start + i * step, in double rounded once (integers: in 64-bit integers);
- *          type: [n]
- * tri      triu keeps column - row >= diagonal, tril keeps column - row <= diagonal; the rest is
- *          zero
- * cast     destination dtype. Floats to integers out of range fail with ERR_VALUE
- * quant    dtype: of the result. qmin, qmax: clamp bounds of quantize, which dtype must hold.
- *          Operands are data, scale s, zero point z; element i_k of data uses element i_k /
- * block[k] of s and z, whose dims are ceil(dim / block) (1 where block is the dim) quantize: s is
- * the f32 MULTIPLIER (the inverse scale), z is f32: clamp(round(x * s) + z, qmin, qmax) dequantize:
- * (q - z) in z's dtype, converted to s's dtype, times s in that dtype, converted to `dtype` dim
- * cat, cumsum, index_select (operand 1: i64 or i32 [n]), gather roll     elements move by shift[k]
- * along dim k pad      before, after: elements per dim, operand 1 (rank 0) fills them; negative
- * crops reduce   mask: dims to reduce (none: every element by itself); keep: they stay with size 1.
- *          Sums of floats accumulate in f64 and are rounded to their dtype. Sums and prefix sums of
- *          integers and booleans are i64. any: b8
- * index    mask: dims of operand 0 that operands 1… (i64 or i32, broadcast together) index; torch's
- *          placement rule. A negative index counts from the end; outside the dim: ERR_VALUE */
+/* Attributes of an operator; which member is the attribute column of ops.def. All are normalised:
+ * dims are >= 0, slices clamped, sizes known; what a rank does not reach is not read.
+ *   dims      permute: dim k of the result is dim dim[k] of the operand.
+ *   shape     reshape, expand: the whole shape of the result.
+ *   slice     slice: n elements from start in steps of `step` >= 1 along dim. select: the element
+ *             `start`, dim removed. slice_scatter, select_scatter: where operand 1 goes in operand 0.
+ *   mask      bit k is dim k. squeeze: dims of size 1 to remove. unsqueeze: dims of the result that
+ *             are new. flip: dims that run backwards.
+ *   diagonal  elements [i, i + offset] of dims dim0, dim1, which move to the end as one dim.
+ *   full      the value, converted to type.dtype (ERR_VALUE if that cannot hold it). type: of the
+ *             result.
+ *   arange    element i is start + i * step, in double rounded once (integers: in 64-bit integers).
+ *             type: of the result, one dim.
+ *   tri       triu keeps column - row >= diagonal, tril keeps column - row <= diagonal; the rest is
+ *             zero.
+ *   cast      dtype of the result. Floats out of the range of an integer type fail with ERR_VALUE.
+ *   quant     dtype: of the result. qmin, qmax: bounds that quantize clamps to, which dtype must
+ *             hold. Operands are data, scale s, zero point z. Element i of dim k of the data uses
+ *             element i / block[k] of dim k of s and z, whose dims are ceil(dim / block) (1 where
+ *             the block is the dim).
+ *             quantize: s is the f32 multiplier, the inverse of the scale; z is f32:
+ *             clamp(round(x * s) + z, qmin, qmax).
+ *             dequantize: (q - z) in the dtype of z, converted to the dtype of s, times s in that
+ *             dtype, converted to `dtype`.
+ *   dim       cat, cumsum: along it. index_select (operand 1: i64 or i32 [n]), gather: the dim that
+ *             is indexed.
+ *   roll      elements move by shift[k] along dim k, around the end.
+ *   pad       elements in front of and behind each dim, which operand 1 (rank 0) fills; negative
+ *             ones are cut off.
+ *   reduce    dims: mask of the dims to reduce (none: every element by itself). keep: they stay with
+ *             size 1. Sums of floats accumulate in f64 and are rounded to their dtype; sums and
+ *             prefix sums of integers and booleans are i64. any: b8.
+ *   index     dims: mask of the dims of operand 0 that operands 1, 2 … (i64 or i32, broadcast
+ *             together) index; the result's dims are placed as torch does. A negative index counts
+ *             from the end; one outside the dim fails with ERR_VALUE. */
 typedef union qf_attrs {
     struct {
         int8_t dim[QF_MAX_RANK];
@@ -117,7 +124,8 @@ typedef union qf_attrs {
     } index;
 } qf_attrs;
 
-/* One call: what an operator is applied to. attrs may be NULL where the operator has none. */
+/* One call: what an operator is applied to. in: types of the n_in operands, with known shapes.
+ * attrs may be NULL where the operator has none. Nothing is owned. */
 typedef struct qf_call {
     qf_op op;
     uint16_t n_in;
@@ -125,7 +133,8 @@ typedef struct qf_call {
     const qf_attrs *attrs;
 } qf_call;
 
-/* One row of ops.def. n_in: -1 for any number. flags: QF_OP_CHECKED | QF_OP_INEXACT. */
+/* One row of ops.def. n_in: operands, -1 for one or more.  flags: QF_OP_CHECKED, QF_OP_INEXACT.
+ * attrs: the member of qf_attrs that it reads, "none" if it has no attributes. */
 typedef struct qf_op_info {
     const char *name;
     int8_t n_in;
@@ -141,7 +150,9 @@ QF_API const qf_op_info *qf_op_get(qf_op op);
 QF_API qf_op qf_op_find(const char *name);
 
 /* Type of the result from the types of the operands; looks at no payload. Every operator has one
- * result. Fails with ERR_DTYPE, ERR_RANK, ERR_SHAPE or ERR_ATTR. Thread-safe. */
+ * result. ERR_ARG: no such operator, or another number of operands. ERR_DTYPE, ERR_RANK, ERR_SHAPE,
+ * ERR_ATTR: it does not take these. ERR_OVERFLOW: the result's size does not fit in 64 bits.
+ * Attributes are checked, not trusted. Thread-safe. */
 QF_API QF_NODISCARD qf_status qf_infer(const qf_call *call, qf_type *out, qf_diag *diag);
 
 #ifdef __cplusplus

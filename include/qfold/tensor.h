@@ -48,12 +48,14 @@ QF_API qf_storage *qf_storage_from_reader(uint64_t size,
                                                             size_t n, qf_diag *diag),
                                           void (*release)(void *ctx), void *ctx);
 
-/* Add or drop a reference. Thread-safe. NULL is allowed. */
+/* Add a reference (and return the storage), or drop one; the last one releases it. Thread-safe. NULL
+ * is allowed. */
 QF_API qf_storage *qf_storage_ref(qf_storage *storage);
 QF_API void qf_storage_unref(qf_storage *storage);
 
-/* A row-major view of `storage` from element 0. No reference is taken. Fails with ERR_SHAPE or
- * ERR_RANGE. */
+/* A row-major view of `storage` from element 0. No reference is taken. ERR_RANK: unknown or above
+ * QF_MAX_RANK. ERR_SHAPE: an unknown dim, or a size beyond 64 bits. ERR_RANGE: the storage is too
+ * small. */
 QF_API QF_NODISCARD qf_status qf_tensor_dense(qf_storage *storage, const qf_type *type,
                                               qf_tensor *out, qf_diag *diag);
 

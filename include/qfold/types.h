@@ -62,7 +62,8 @@ typedef uint32_t qf_caps;
 #define QF_CAP_NEON ((qf_caps)0x100) /* Armv8-A Advanced SIMD */
 
 /* What this CPU and operating system allow, reduced by the environment variable QFOLD_CAPS (scalar,
- * avx2, avx512, neon: the highest level to use). Detected once; thread-safe. */
+ * avx2, avx512, neon: the highest level to use; other values change nothing). Asks the CPU on every
+ * call. Thread-safe while nobody changes the environment. */
 QF_API qf_caps qf_caps_detect(void);
 
 /* Name of the highest level in `caps` ("scalar" for none). Thread-safe. */
@@ -107,7 +108,7 @@ QF_API bool qf_type_elements(const qf_type *type, uint64_t *elements);
 /* Bytes of a dense tensor of this type, 4-bit elements packed and rounded up. Same failures. */
 QF_API bool qf_type_bytes(const qf_type *type, uint64_t *bytes);
 
-/* Same dtype, rank and dims. */
+/* Same dtype, rank and dims (symbols by number). */
 QF_API bool qf_type_equal(const qf_type *a, const qf_type *b);
 
 #ifdef __cplusplus
