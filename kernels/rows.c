@@ -12,7 +12,7 @@ static const qfk_row rows[] = {
     .exact = QFK_##exactness, .needs = QFK_NEEDS_##isa
 #define QFK_ROW(fam, o, k, isa, exactness) \
     { ROW_NAME(o, k, isa, exactness), .family = QFK_##fam, .fn = qfk_##o##_##k##_##isa },
-#define QFK_GEMM(o, k, isa, m_step, n_step, exactness)                                 \
+#define QFK_GEMM(o, k, isa, m_step, n_step, exactness)                                \
     { ROW_NAME(o, k, isa, exactness), .family = QFK_gemm, .mr = m_step, .nr = n_step, \
       .gemm = qfk_##o##_##k##_##isa },
 #include "rows.def"

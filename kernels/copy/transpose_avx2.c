@@ -1,23 +1,10 @@
-/* AVX2 rows of transpose. The input runs down the rows, so a column of a block is one load and the
- * block is turned in registers. Blocks go down a strip, one cache line of every column, before they
- * go on to the right: each line is read whole, and rows of the output grow from left to right. */
-#include "kernels/common/element.h"
+/* AVX2 rows of transpose: blocks of 32 bytes of a column, turned in registers; see
+ * transpose_blocks.h. */
 #include "kernels/common/masks.h"
-
-/* Without it, whole blocks would share the code that cuts. */
-#define INLINE static inline __attribute__((always_inline))
-
-/* A block at the edge has h < height rows or w < width columns: loads are cut after h elements,
- * absent columns are zero, stores are cut after w elements. */
-typedef struct block {
-    const char *a; /* element [0][0] of the input */
-    char *x;       /* and of the output */
-    ptrdiff_t col, row;
-    size_t h, w;
-} block;
+#include "kernels/copy/transpose_blocks.h"
 
 /* `bytes` of a column (32 if it is whole), or zeros for a column that is not there. */
-INLINE __m256i load_column(const block *b, size_t j, size_t bytes)
+QFK_INLINE __m256i load_column(const qfk_block *b, size_t j, size_t bytes)
 {
     const char *a = b->a + (ptrdiff_t)j * b->col;
 
@@ -26,7 +13,7 @@ INLINE __m256i load_column(const block *b, size_t j, size_t bytes)
     return bytes == 32 ? _mm256_loadu_si256((const void *)a) : qfk_load_first_bytes32(a, bytes);
 }
 
-INLINE void store_row(const block *b, size_t i, __m128i v, size_t bytes)
+QFK_INLINE void store_row(const qfk_block *b, size_t i, __m128i v, size_t bytes)
 {
     char *x = b->x + (ptrdiff_t)i * b->row;
 
@@ -39,7 +26,7 @@ INLINE void store_row(const block *b, size_t i, __m128i v, size_t bytes)
 }
 
 /* The same for elements of 4 and 8 bytes, which the mask instructions know. */
-INLINE __m256i load_words(const block *b, size_t j, size_t bytes)
+QFK_INLINE __m256i load_words(const qfk_block *b, size_t j, size_t bytes)
 {
     const void *a = b->a + (ptrdiff_t)j * b->col;
 
@@ -48,7 +35,7 @@ INLINE __m256i load_words(const block *b, size_t j, size_t bytes)
     return bytes == 32 ? _mm256_loadu_si256(a) : _mm256_maskload_epi32(a, qfk_mask32(bytes / 4));
 }
 
-INLINE void store_words(const block *b, size_t i, __m256i v, size_t bytes)
+QFK_INLINE void store_words(const qfk_block *b, size_t i, __m256i v, size_t bytes)
 {
     void *x = b->x + (ptrdiff_t)i * b->row;
 
@@ -62,7 +49,7 @@ INLINE void store_words(const block *b, size_t i, __m256i v, size_t bytes)
 
 /* 32 x 16 bytes. Interleaving vector k with vector k + 8 rotates the index (column, row) of every
  * byte in its 16 x 16 half by one bit; after four rounds column and row have changed places. */
-INLINE void turn_x8(const block *b)
+QFK_INLINE void turn_x8(const qfk_block *b)
 {
     __m256i v[16], t[16];
 
@@ -83,7 +70,7 @@ INLINE void turn_x8(const block *b)
 }
 
 /* 16 x 8 elements of 2 bytes, in three rounds of the same. */
-INLINE void turn_x16(const block *b)
+QFK_INLINE void turn_x16(const qfk_block *b)
 {
     __m256i v[8], t[8];
 
@@ -104,7 +91,7 @@ INLINE void turn_x16(const block *b)
 }
 
 /* 8 x 8 elements of 4 bytes: 4 x 4 in every quarter by two rounds, then quarters change places. */
-INLINE void turn_x32(const block *b)
+QFK_INLINE void turn_x32(const qfk_block *b)
 {
     __m256i v[8], t[8];
 
@@ -127,7 +114,7 @@ INLINE void turn_x32(const block *b)
 }
 
 /* 4 x 4 elements of 8 bytes. */
-INLINE void turn_x64(const block *b)
+QFK_INLINE void turn_x64(const qfk_block *b)
 {
     __m256i v[4], t[4];
 
@@ -143,29 +130,7 @@ INLINE void turn_x64(const block *b)
     }
 }
 
-/* Defines the kernel `name` on blocks of H x W elements of SIZE bytes. In the call for whole blocks
- * h and w are constant, so nothing in it is cut. */
-#define TRANSPOSE(name, SIZE, H, W, turn)                                                  \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
-    {                                                                                      \
-        (void)p;                                                                           \
-        for (size_t strip = 0; strip < m; strip += 64 / SIZE)                              \
-            for (size_t j = 0; j < n; j += W)                                              \
-                for (size_t i = strip; i < m && i < strip + 64 / SIZE; i += H) {           \
-                    block b = { (const char *)qfk_in_row(in, i) + (ptrdiff_t)j * in->col,  \
-                                (char *)qfk_out_row(&out, i) + j * SIZE, in->col, out.row, \
-                                H, W };                                                    \
-                    if (m - i >= H && n - j >= W) {                                        \
-                        turn(&b);                                                          \
-                        continue;                                                          \
-                    }                                                                      \
-                    b.h = m - i < H ? m - i : H;                                           \
-                    b.w = n - j < W ? n - j : W;                                           \
-                    turn(&b);                                                              \
-                }                                                                          \
-    }
-
-TRANSPOSE(qfk_transpose_x8_avx2, 1, 32, 16, turn_x8)
-TRANSPOSE(qfk_transpose_x16_avx2, 2, 16, 8, turn_x16)
-TRANSPOSE(qfk_transpose_x32_avx2, 4, 8, 8, turn_x32)
-TRANSPOSE(qfk_transpose_x64_avx2, 8, 4, 4, turn_x64)
+QFK_TRANSPOSE(qfk_transpose_x8_avx2, 1, 32, 16, turn_x8)
+QFK_TRANSPOSE(qfk_transpose_x16_avx2, 2, 16, 8, turn_x16)
+QFK_TRANSPOSE(qfk_transpose_x32_avx2, 4, 8, 8, turn_x32)
+QFK_TRANSPOSE(qfk_transpose_x64_avx2, 8, 4, 4, turn_x64)

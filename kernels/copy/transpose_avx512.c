@@ -1,22 +1,9 @@
-/* AVX-512 rows of transpose. The input runs down the rows, so a column of a block is one load of a
- * whole cache line, and the block is turned in registers. Blocks go from left to right, as rows of
- * the output grow. */
-#include "kernels/common/element.h"
+/* AVX-512 rows of transpose: blocks of whole cache lines of a column, turned in registers; see
+ * transpose_blocks.h. */
 #include "kernels/common/masks.h"
+#include "kernels/copy/transpose_blocks.h"
 
-/* Without it, whole blocks would share the code for blocks at an edge. */
-#define INLINE static inline __attribute__((always_inline))
-
-/* A block at an edge has h < height rows or w < width columns: loads and stores are masked, absent
- * columns are zero. */
-typedef struct block {
-    const char *a; /* element [0][0] of the input */
-    char *x;       /* and of the output */
-    ptrdiff_t col, row;
-    size_t h, w;
-} block;
-
-INLINE __m512i load_column(const block *b, size_t j, size_t bytes)
+QFK_INLINE __m512i load_column(const qfk_block *b, size_t j, size_t bytes)
 {
     const char *a = b->a + (ptrdiff_t)j * b->col;
 
@@ -25,7 +12,7 @@ INLINE __m512i load_column(const block *b, size_t j, size_t bytes)
     return bytes == 64 ? _mm512_loadu_si512(a) : _mm512_maskz_loadu_epi8(qfk_first64(bytes), a);
 }
 
-INLINE void store_row16(const block *b, size_t i, __m128i v, size_t bytes)
+QFK_INLINE void store_row16(const qfk_block *b, size_t i, __m128i v, size_t bytes)
 {
     char *x = b->x + (ptrdiff_t)i * b->row;
 
@@ -33,7 +20,7 @@ INLINE void store_row16(const block *b, size_t i, __m128i v, size_t bytes)
         _mm_mask_storeu_epi8(x, qfk_first16(bytes), v);
 }
 
-INLINE void store_row64(const block *b, size_t i, __m512i v, size_t bytes)
+QFK_INLINE void store_row64(const qfk_block *b, size_t i, __m512i v, size_t bytes)
 {
     char *x = b->x + (ptrdiff_t)i * b->row;
 
@@ -46,7 +33,7 @@ INLINE void store_row64(const block *b, size_t i, __m512i v, size_t bytes)
 }
 
 /* The four 16-byte quarters of a vector go to rows step apart. */
-INLINE void store_quarters(const block *b, size_t i, size_t step, __m512i v, size_t bytes)
+QFK_INLINE void store_quarters(const qfk_block *b, size_t i, size_t step, __m512i v, size_t bytes)
 {
     store_row16(b, i, _mm512_extracti32x4_epi32(v, 0), bytes);
     store_row16(b, i + step, _mm512_extracti32x4_epi32(v, 1), bytes);
@@ -56,7 +43,7 @@ INLINE void store_quarters(const block *b, size_t i, size_t step, __m512i v, siz
 
 /* 64 x 16 bytes. Interleaving vector k with vector k + 8 rotates the index (column, row) of every
  * byte in its 16 x 16 quarter by one bit; after four rounds column and row have changed places. */
-INLINE void turn_x8(const block *b)
+QFK_INLINE void turn_x8(const qfk_block *b)
 {
     __m512i v[16], t[16];
 
@@ -75,7 +62,7 @@ INLINE void turn_x8(const block *b)
 }
 
 /* 32 x 8 elements of 2 bytes, in three rounds of the same. */
-INLINE void turn_x16(const block *b)
+QFK_INLINE void turn_x16(const qfk_block *b)
 {
     __m512i v[8], t[8];
 
@@ -94,7 +81,7 @@ INLINE void turn_x16(const block *b)
 }
 
 /* 16 x 16 elements of 4 bytes: the same over whole vectors, in four rounds. */
-INLINE void turn_x32(const block *b)
+QFK_INLINE void turn_x32(const qfk_block *b)
 {
     const __m512i low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
     const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
@@ -115,7 +102,7 @@ INLINE void turn_x32(const block *b)
 }
 
 /* 8 x 8 elements of 8 bytes, in three rounds. */
-INLINE void turn_x64(const block *b)
+QFK_INLINE void turn_x64(const qfk_block *b)
 {
     const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
     const __m512i high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
@@ -135,28 +122,7 @@ INLINE void turn_x64(const block *b)
         store_row64(b, k, v[k], 8 * b->w);
 }
 
-/* Defines the kernel `name` on blocks of H x W elements of SIZE bytes. In the call for whole blocks
- * h and w are constant, so nothing in it is masked. */
-#define TRANSPOSE(name, SIZE, H, W, turn)                                              \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)   \
-    {                                                                                  \
-        (void)p;                                                                       \
-        for (size_t i = 0; i < m; i += H)                                              \
-            for (size_t j = 0; j < n; j += W) {                                        \
-                block b = { (const char *)qfk_in_row(in, i) + (ptrdiff_t)j * in->col,  \
-                            (char *)qfk_out_row(&out, i) + j * SIZE, in->col, out.row, \
-                            H, W };                                                    \
-                if (m - i >= H && n - j >= W) {                                        \
-                    turn(&b);                                                          \
-                    continue;                                                          \
-                }                                                                      \
-                b.h = m - i < H ? m - i : H;                                           \
-                b.w = n - j < W ? n - j : W;                                           \
-                turn(&b);                                                              \
-            }                                                                          \
-    }
-
-TRANSPOSE(qfk_transpose_x8_avx512, 1, 64, 16, turn_x8)
-TRANSPOSE(qfk_transpose_x16_avx512, 2, 32, 8, turn_x16)
-TRANSPOSE(qfk_transpose_x32_avx512, 4, 16, 16, turn_x32)
-TRANSPOSE(qfk_transpose_x64_avx512, 8, 8, 8, turn_x64)
+QFK_TRANSPOSE(qfk_transpose_x8_avx512, 1, 64, 16, turn_x8)
+QFK_TRANSPOSE(qfk_transpose_x16_avx512, 2, 32, 8, turn_x16)
+QFK_TRANSPOSE(qfk_transpose_x32_avx512, 4, 16, 16, turn_x32)
+QFK_TRANSPOSE(qfk_transpose_x64_avx512, 8, 8, 8, turn_x64)

@@ -1,24 +1,14 @@
 /* Quantisation to and from 8 bits with AVX2, eight columns at a time. */
-#include "kernels/common/element.h"
 #include "kernels/common/masks.h"
-
-/* One row of each f32 operand. step: 0 where one value serves the whole row, else 1. */
-typedef struct operand {
-    const float *p;
-    size_t step;
-} operand;
-
-static inline operand operand_row(const qfk_in *in, size_t i)
-{
-    return (operand){ qfk_in_row(in, i), in->col != 0 };
-}
+#include "kernels/quant/operand_row.h"
 
 /* The first `left` of the eight values at column j. */
-static inline __m256 take(operand a, size_t j, size_t left)
+static inline __m256 take(qfk_operand a, size_t j, size_t left)
 {
     if (!a.step)
-        return _mm256_broadcast_ss(a.p);
-    return left < 8 ? _mm256_maskload_ps(a.p + j, qfk_mask32(left)) : _mm256_loadu_ps(a.p + j);
+        return _mm256_set1_ps(*a.p);
+    const float *p = (const void *)(a.p + j);
+    return left < 8 ? _mm256_maskload_ps(p, qfk_mask32(left)) : _mm256_loadu_ps(p);
 }
 
 typedef struct bounds {
@@ -56,8 +46,8 @@ static inline __m128i low_bytes(__m256i v)
 static inline void quantize(size_t m, size_t n, const qfk_in *in, qfk_out out, bounds to)
 {
     for (size_t i = 0; i < m; i++) {
-        const operand a = operand_row(&in[0], i), b = operand_row(&in[1], i);
-        const operand c = operand_row(&in[2], i);
+        const qfk_operand a = qfk_operand_row(&in[0], i), b = qfk_operand_row(&in[1], i);
+        const qfk_operand c = qfk_operand_row(&in[2], i);
         char *x = qfk_out_row(&out, i);
         size_t j = 0;
         for (; j + 8 <= n; j += 8) {
@@ -101,7 +91,7 @@ static inline __m256i widen(__m128i bytes, bool has_sign)
 static inline void dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out, bool has_sign)
 {
     for (size_t i = 0; i < m; i++) {
-        const operand b = operand_row(&in[1], i), c = operand_row(&in[2], i);
+        const qfk_operand b = qfk_operand_row(&in[1], i), c = qfk_operand_row(&in[2], i);
         const char *q = qfk_in_row(&in[0], i);
         const __m128i same = _mm_set1_epi8(n ? *q : 0);
         float *x = qfk_out_row(&out, i);

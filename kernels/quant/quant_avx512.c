@@ -1,19 +1,8 @@
 /* Quantisation to and from 8 bits with AVX-512, sixteen columns at a time, the last ones masked. */
-#include "kernels/common/element.h"
 #include "kernels/common/masks.h"
+#include "kernels/quant/operand_row.h"
 
-/* One row of each f32 operand. step: 0 where one value serves the whole row, else 1. */
-typedef struct operand {
-    const qfk_f32_mem *p;
-    size_t step;
-} operand;
-
-static inline operand operand_row(const qfk_in *in, size_t i)
-{
-    return (operand){ qfk_in_row(in, i), in->col != 0 };
-}
-
-static inline __m512 take(operand a, size_t j, __mmask16 k)
+static inline __m512 take(qfk_operand a, size_t j, __mmask16 k)
 {
     return a.step ? _mm512_maskz_loadu_ps(k, a.p + j) : _mm512_set1_ps(*a.p);
 }
@@ -36,8 +25,8 @@ static inline void quantize(size_t m, size_t n, const qfk_in *in, qfk_out out, _
                             __m512 high)
 {
     for (size_t i = 0; i < m; i++) {
-        const operand a = operand_row(&in[0], i), b = operand_row(&in[1], i);
-        const operand c = operand_row(&in[2], i);
+        const qfk_operand a = qfk_operand_row(&in[0], i), b = qfk_operand_row(&in[1], i);
+        const qfk_operand c = qfk_operand_row(&in[2], i);
         char *x = qfk_out_row(&out, i);
         for (size_t j = 0; j < n; j += 16) {
             const __mmask16 k = columns(n - j);
@@ -73,7 +62,7 @@ static inline __m512i widen(__m128i bytes, bool has_sign)
 static inline void dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out, bool has_sign)
 {
     for (size_t i = 0; i < m; i++) {
-        const operand b = operand_row(&in[1], i), c = operand_row(&in[2], i);
+        const qfk_operand b = qfk_operand_row(&in[1], i), c = qfk_operand_row(&in[2], i);
         const char *q = qfk_in_row(&in[0], i);
         const __m128i same = _mm_set1_epi8(n ? *q : 0);
         float *x = qfk_out_row(&out, i);
