@@ -36,7 +36,7 @@ qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag)
     if (!out->allocator.alloc || !out->allocator.free)
         out->allocator = (qf_allocator){ host_alloc, host_free, NULL };
     if (out->memory == 0)
-        out->memory = (uint64_t)128 << 20;
+        out->memory = QF_MEMORY_DEFAULT;
     return QF_OK;
 }
 

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <qfold/fold.h>
 #include <qfold/version.h>
 
 #include "../io/json.h"
-#include "run_options.h"
 
 static const char *const verdict_names[] = {
     [QF_FOLDED] = "folded", [QF_KEPT] = "kept", [QF_DEAD] = "dead"
@@ -77,7 +77,7 @@ static void put_options(qfi_text *t, const qf_fold_options *o)
         qfi_text_str(t, ",\n\"options\": {\"max_growth\": null");
     else
         put_int(t, ",\n\"options\": {", "max_growth", o->max_growth);
-    put_int(t, ", ", "memory", o->memory ? o->memory : (uint64_t)128 << 20);
+    put_int(t, ", ", "memory", o->memory ? o->memory : QF_MEMORY_DEFAULT);
     put_globs(t, "keep", o->keep);
     put_globs(t, "keep_op", o->keep_op);
     put_globs(t, "only", o->only);

@@ -17,6 +17,9 @@ typedef struct qf_allocator {
     void *user;
 } qf_allocator;
 
+/* Bytes of working memory where 0 was asked for. */
+#define QF_MEMORY_DEFAULT ((uint64_t)128 << 20)
+
 /* What an evaluation runs on. Zero-initialise, set struct_size, then what should differ from the
  * defaults: table: NULL = best rows for this CPU.  allocator: NULL functions = the C library's.
  * parallel_for: calls task(arg, i, worker) once for every i < n, on at most `workers` threads, and
@@ -48,11 +51,11 @@ QF_API void qf_threads_close(qf_ctx *ctx);
 /* out = op(in). Types as qf_infer gives them; `out` is the caller's, with any strides that do not
  * repeat an element; it may be the memory of an input when the operator is POINTWISE and both views
  * are the same. A VIEW operator copies. On failure the contents of `out` are undefined. ctx NULL:
- * defaults. Errors: those of qf_infer; ERR_RANGE: a tensor leaves its storage; ERR_DTYPE, ERR_SHAPE:
- * `out` is of another type; ERR_STRIDE, ERR_ALIAS: its strides repeat elements, or it overlaps an
- * input; ERR_ARG: its storage is not writable memory; ERR_UNSUPPORTED: no kernel; ERR_VALUE: a
- * CHECKED operator met a value that it does not define; ERR_LIMIT, ERR_NOMEM; what read() of a
- * storage returns. */
+ * defaults. Errors: those of qf_infer; ERR_RANGE: a tensor leaves its storage; ERR_DTYPE,
+ * ERR_SHAPE: `out` is of another type; ERR_STRIDE, ERR_ALIAS: its strides repeat elements, or it
+ * overlaps an input; ERR_ARG: its storage is not writable memory; ERR_UNSUPPORTED: no kernel;
+ * ERR_VALUE: a CHECKED operator met a value that it does not define; ERR_LIMIT, ERR_NOMEM; what
+ * read() of a storage returns. */
 QF_API QF_NODISCARD qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs,
                                       const qf_tensor *in, size_t n_in, qf_tensor *out,
                                       qf_diag *diag);
@@ -66,8 +69,8 @@ typedef struct qf_step {
     const uint32_t *in;
 } qf_step;
 
-/* A straight-line program over tensors; every id is below the ids that use it. Read while a pipeline
- * is built, and not kept. */
+/* A straight-line program over tensors; every id is below the ids that use it. Read while a
+ * pipeline is built, and not kept. */
 typedef struct qf_program {
     const qf_tensor *input;
     uint32_t n_input;

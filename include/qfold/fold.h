@@ -41,16 +41,16 @@ QF_API const char *qf_reason_class_name(qf_reason_class kind);
 /* What to fold and how. Zero-initialise, set struct_size, then what should differ:
  *   max_growth    bytes by which the file may grow, over all folds of it; 0 is none at all,
  *                 QF_GROWTH_DEFAULT and QF_GROWTH_NONE as above
- *   memory        bytes for windows and intermediate values; 0 is 128 MiB
+ *   memory        bytes for windows and intermediate values; 0 is QF_MEMORY_DEFAULT (128 MiB)
  *   threads       0: one per CPU
  *   keep, only    globs over the names of nodes and of their results: these stay; these alone fold.
  *   keep_op       globs over foreign operators: these stay. Lists end with NULL; NULL: none
  *   fold_dequant  results may be wider than their quantised sources
  *   contiguous    store results row-major
  *   exact         keep operators whose last bits the source runtime does not define
- *   strict        ERR_STRICT, and nothing written, if a node with constant inputs stays for a reason
- *                 of class MISSING or FAILED, or a result is not finite though its sources are
- *   force         replace an existing output
+ *   strict        ERR_STRICT, and nothing written, if a node with constant inputs stays for a
+ *                 reason of class MISSING or FAILED, or a result is not finite though its sources
+ *   are force         replace an existing output
  *   sync          flush the output to the disk before it gets its name
  *   progress      told bytes written of bytes in all, by one thread at a time; false cancels with
  *                 ERR_CANCELLED
@@ -65,8 +65,8 @@ typedef struct qf_fold_options {
     void *progress_user;
 } qf_fold_options;
 
-/* What became of a node. FOLDED: removed, its results are constants or part of some. KEPT: written as
- * it was, or with its operands moved. DEAD: removed, nothing that stays comes from it. */
+/* What became of a node. FOLDED: removed, its results are constants or part of some. KEPT: written
+ * as it was, or with its operands moved. DEAD: removed, nothing that stays comes from it. */
 typedef enum qf_verdict { QF_FOLDED, QF_KEPT, QF_DEAD } qf_verdict;
 
 /* One node of the input. graph: path of enclosing nodes, "" at top level.  detail: more than the
@@ -142,9 +142,9 @@ typedef struct qf_report {
  * qf_report_free, which takes NULL. `output` may be `input` with options->force. Equal inputs and
  * options give equal bytes, whatever the CPU and the number of threads. Thread-safe.
  * On failure nothing new is left. ERR_EXISTS: `output` exists. ERR_STRICT, ERR_CANCELLED: see the
- * options. ERR_ASSERT: an assertion of the program is false for its constants. ERR_WRITE, ERR_LIMIT,
- * ERR_NOMEM; those of qf_open; ERR_CRC, ERR_INFLATE: a payload is damaged. What the memory does not
- * allow to fold is kept, not an error. */
+ * options. ERR_ASSERT: an assertion of the program is false for its constants. ERR_WRITE,
+ * ERR_LIMIT, ERR_NOMEM; those of qf_open; ERR_CRC, ERR_INFLATE: a payload is damaged. What the
+ * memory does not allow to fold is kept, not an error. */
 QF_API QF_NODISCARD qf_status qf_fold_file(const char *input, const char *output,
                                            const qf_fold_options *options, qf_report **report,
                                            qf_diag *diag);
@@ -164,8 +164,8 @@ typedef struct qf_verified {
 QF_API QF_NODISCARD qf_status qf_verify_files(const char *before, const char *after,
                                               qf_verified *out, qf_diag *diag);
 
-/* The report as JSON ("qfold.report.v1"), passed to write() in one or more pieces. ERR_WRITE: write()
- * returned false. ERR_NOMEM. */
+/* The report as JSON ("qfold.report.v1"), passed to write() in one or more pieces. ERR_WRITE:
+ * write() returned false. ERR_NOMEM. */
 QF_API QF_NODISCARD qf_status qf_report_json(const qf_report *report,
                                              bool (*write)(void *user, const char *text, size_t n),
                                              void *user, qf_diag *diag);

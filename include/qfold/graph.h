@@ -43,8 +43,8 @@ typedef struct qf_value_view {
     uint64_t payload_bytes;
 } qf_value_view;
 
-/* Name of the format ("pt2"); counts and rows of the top-level graph, in file order; i must be below
- * the count. Strings live as long as the graph. Thread-safe. */
+/* Name of the format ("pt2"); counts and rows of the top-level graph, in file order; i must be
+ * below the count. Strings live as long as the graph. Thread-safe. */
 QF_API const char *qf_graph_format(const qf_graph *graph);
 QF_API uint32_t qf_graph_nodes(const qf_graph *graph);
 QF_API uint32_t qf_graph_values(const qf_graph *graph);

@@ -38,9 +38,9 @@ typedef enum qf_quant_rule { QF_QUANT_TORCH = 0 } qf_quant_rule;
  *   dims      permute: dim k of the result is dim dim[k] of the operand.
  *   shape     reshape, expand: the whole shape of the result.
  *   slice     slice: n elements from start in steps of `step` >= 1 along dim. select: the element
- *             `start`, dim removed. slice_scatter, select_scatter: where operand 1 goes in operand 0.
- *   mask      bit k is dim k. squeeze: dims of size 1 to remove. unsqueeze: dims of the result that
- *             are new. flip: dims that run backwards.
+ *             `start`, dim removed. slice_scatter, select_scatter: where operand 1 goes in operand
+ *   0. mask      bit k is dim k. squeeze: dims of size 1 to remove. unsqueeze: dims of the result
+ *             that are new. flip: dims that run backwards.
  *   diagonal  elements [i, i + offset] of dims dim0, dim1, which move to the end as one dim.
  *   full      the value, converted to type.dtype (ERR_VALUE if that cannot hold it). type: of the
  *             result.
@@ -62,9 +62,9 @@ typedef enum qf_quant_rule { QF_QUANT_TORCH = 0 } qf_quant_rule;
  *   roll      elements move by shift[k] along dim k, around the end.
  *   pad       elements in front of and behind each dim, which operand 1 (rank 0) fills; negative
  *             ones are cut off.
- *   reduce    dims: mask of the dims to reduce (none: every element by itself). keep: they stay with
- *             size 1. Sums of floats accumulate in f64 and are rounded to their dtype; sums and
- *             prefix sums of integers and booleans are i64. any: b8.
+ *   reduce    dims: mask of the dims to reduce (none: every element by itself). keep: they stay
+ *             with size 1. Sums of floats accumulate in f64 and are rounded to their dtype; sums
+ *             and prefix sums of integers and booleans are i64. any: b8.
  *   index     dims: mask of the dims of operand 0 that operands 1, 2 … (i64 or i32, broadcast
  *             together) index; the result's dims are placed as torch does. A negative index counts
  *             from the end; one outside the dim fails with ERR_VALUE. */

@@ -48,8 +48,8 @@ QF_API qf_storage *qf_storage_from_reader(uint64_t size,
                                                             size_t n, qf_diag *diag),
                                           void (*release)(void *ctx), void *ctx);
 
-/* Add a reference (and return the storage), or drop one; the last one releases it. Thread-safe. NULL
- * is allowed. */
+/* Add a reference (and return the storage), or drop one; the last one releases it. Thread-safe.
+ * NULL is allowed. */
 QF_API qf_storage *qf_storage_ref(qf_storage *storage);
 QF_API void qf_storage_unref(qf_storage *storage);
 
