@@ -77,16 +77,6 @@ void qfi_slot_alias(qfi_run *run, uint32_t slot, uint32_t parent, bool same, qfi
 
 /* ---------------------------------------- roots that are state after all */
 
-static bool push(qfi_pool *pool, qfi_stack *stack, uint32_t item)
-{
-    uint32_t *items = qfi_pool_grow(pool, stack->item, stack->n, &stack->cap, sizeof *items);
-    if (!items)
-        return false;
-    stack->item = items;
-    items[stack->n++] = item;
-    return true;
-}
-
 /* Roots without a name of their own live in a body; the node that holds it stays then, which names
  * them to the outside. */
 static void give_up_one(qfi_work *work, qfi_root *root, qf_reason reason)
@@ -110,7 +100,7 @@ qf_status qfi_root_give_up(qfi_fold *fold, uint32_t root, qf_reason reason, qf_d
     qfi_run *run = &work->run;
     qfi_stack *todo = &run->giving_up;
     todo->n = 0;
-    if (!push(&run->pool, todo, root))
+    if (!qfi_push(&run->pool, todo, root))
         return QFI_NO_MEMORY(diag);
     while (todo->n) {
         qfi_root *r = &run->root[todo->item[--todo->n]];
@@ -118,7 +108,7 @@ qf_status qfi_root_give_up(qfi_fold *fold, uint32_t root, qf_reason reason, qf_d
             continue;
         give_up_one(work, r, reason);
         for (uint32_t l = r->link; l != QFI_NONE; l = run->link[l].next)
-            if (!push(&run->pool, todo, run->link[l].root))
+            if (!qfi_push(&run->pool, todo, run->link[l].root))
                 return QFI_NO_MEMORY(diag);
     }
     return QF_OK;
@@ -189,13 +179,13 @@ qf_status qfi_slot_refresh(qfi_fold *fold, uint32_t slot, qf_diag *diag)
         return QF_OK;
     qfi_stack *todo = &run->refreshing;
     todo->n = 0;
-    if (!push(&run->pool, todo, slot))
+    if (!qfi_push(&run->pool, todo, slot))
         return QFI_NO_MEMORY(diag);
     while (todo->n) {
         const uint32_t top = todo->item[todo->n - 1];
         const uint32_t source = is_stale(run, top) ? stale_source(run, top) : QFI_NONE;
         if (source != QFI_NONE) {
-            if (!push(&run->pool, todo, source))
+            if (!qfi_push(&run->pool, todo, source))
                 return QFI_NO_MEMORY(diag);
             continue;
         }

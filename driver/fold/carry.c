@@ -24,47 +24,71 @@ typedef struct carrier {
 
 /* ---------------------------------------- one view */
 
-/* Where the axis is after a view, -1 if it is no dim of its own any more. */
-static int8_t moved_axis(const qfi_def *view, const qf_type *in, int8_t axis)
+/* Where the axis is after a view, -1 if it is no dim of its own any more. in: type of the view's
+ * operand. */
+typedef int8_t move_fn(const qfi_def *view, const qf_type *in, int8_t axis);
+
+static int8_t move_permute(const qfi_def *view, const qf_type *in, int8_t axis)
+{
+    (void)in;
+    for (int8_t i = 0; i < view->type.rank; i++)
+        if (view->attrs->dims.dim[i] == axis)
+            return i;
+    return -1;
+}
+
+static int8_t move_reshape(const qfi_def *view, const qf_type *in, int8_t axis)
 {
     int64_t before = 1, seen = 1;
-    int8_t shift = 0;
-    switch (view->op) {
-    case QF_OP_permute:
-        for (int8_t i = 0; i < view->type.rank; i++)
-            if (view->attrs->dims.dim[i] == axis)
-                return i;
-        return -1;
-    case QF_OP_reshape:
-        for (int8_t i = 0; i < axis; i++)
-            before *= in->dim[i];
-        for (int8_t i = 0; i < view->type.rank; seen *= view->type.dim[i++])
-            if (seen == before && view->type.dim[i] == in->dim[axis])
-                return i;
-        return -1;
-    case QF_OP_slice:
-        return axis;
-    case QF_OP_select:
-        return view->attrs->slice.dim == axis ? -1
-                                              : (int8_t)(axis - (view->attrs->slice.dim < axis));
-    case QF_OP_squeeze:
-        for (int8_t i = 0; i < axis; i++)
-            shift = (int8_t)(shift + (int)(view->attrs->mask.dims >> i & 1));
-        return view->attrs->mask.dims >> axis & 1 ? -1 : (int8_t)(axis - shift);
-    case QF_OP_unsqueeze:
-        for (int8_t i = 0; i < view->type.rank; i++)
-            if (!(view->attrs->mask.dims >> i & 1) && axis-- == 0)
-                return i;
-        return -1;
-    default:
-        return -1;
-    }
+    for (int8_t i = 0; i < axis; i++)
+        before *= in->dim[i];
+    for (int8_t i = 0; i < view->type.rank; seen *= view->type.dim[i++])
+        if (seen == before && view->type.dim[i] == in->dim[axis])
+            return i;
+    return -1;
 }
+
+static int8_t move_slice(const qfi_def *view, const qf_type *in, int8_t axis)
+{
+    (void)view, (void)in;
+    return axis;
+}
+
+static int8_t move_select(const qfi_def *view, const qf_type *in, int8_t axis)
+{
+    const uint8_t dim = view->attrs->slice.dim;
+    (void)in;
+    return dim == axis ? -1 : (int8_t)(axis - (dim < axis));
+}
+
+static int8_t move_squeeze(const qfi_def *view, const qf_type *in, int8_t axis)
+{
+    int8_t before = 0;
+    (void)in;
+    for (int8_t i = 0; i < axis; i++)
+        before = (int8_t)(before + (int)(view->attrs->mask.dims >> i & 1));
+    return view->attrs->mask.dims >> axis & 1 ? -1 : (int8_t)(axis - before);
+}
+
+static int8_t move_unsqueeze(const qfi_def *view, const qf_type *in, int8_t axis)
+{
+    (void)in;
+    for (int8_t i = 0; i < view->type.rank; i++)
+        if (!(view->attrs->mask.dims >> i & 1) && axis-- == 0)
+            return i;
+    return -1;
+}
+
+/* The views that can move under a dequantize. */
+static move_fn *const axis_after[QF_OP_COUNT] = {
+    [QF_OP_permute] = move_permute, [QF_OP_reshape] = move_reshape,
+    [QF_OP_slice] = move_slice,     [QF_OP_select] = move_select,
+    [QF_OP_squeeze] = move_squeeze, [QF_OP_unsqueeze] = move_unsqueeze,
+};
 
 static bool is_carried(qf_op op)
 {
-    return op == QF_OP_permute || op == QF_OP_reshape || op == QF_OP_slice || op == QF_OP_select ||
-           op == QF_OP_squeeze || op == QF_OP_unsqueeze;
+    return op < QF_OP_COUNT && axis_after[op];
 }
 
 /* Scale or zero point of the channels that a slice along the axis leaves. */
@@ -84,7 +108,7 @@ static qf_status carry_view(qfi_fold *fold, qfi_ref ref, quantised *q, bool *car
     *carried = false;
     if (!is_carried(view.op))
         return QF_OK;
-    const int8_t axis = q->axis < 0 ? -1 : moved_axis(&view, &in, q->axis);
+    const int8_t axis = q->axis < 0 ? -1 : axis_after[view.op](&view, &in, q->axis);
     if (q->axis >= 0 && axis < 0)
         return QF_OK;
     if (q->axis >= 0 && view.op == QF_OP_slice && view.attrs->slice.dim == q->axis) {

@@ -10,12 +10,7 @@
 
 static qf_status push(qfi_run *run, qfi_stack *stack, uint32_t item, qf_diag *diag)
 {
-    uint32_t *items = qfi_pool_grow(&run->pool, stack->item, stack->n, &stack->cap, sizeof *items);
-    if (!items)
-        return QFI_NO_MEMORY(diag);
-    stack->item = items;
-    items[stack->n++] = item;
-    return QF_OK;
+    return qfi_push(&run->pool, stack, item) ? QF_OK : QFI_NO_MEMORY(diag);
 }
 
 /* ---------------------------------------- units */

@@ -276,12 +276,6 @@ qfi_form qfi_form_of(const qfi_fold *fold, qfi_ref ref, const int64_t *want)
 
 /* ---------------------------------------- the pass */
 
-static uint64_t saturating_add(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return qf_add(a, b, &sum) ? sum : UINT64_MAX;
-}
-
 /* Bytes of the integers behind a definition: those it was dequantized from, as far as views left
  * them. Element by element the operands share them, everything else needs them all. */
 static uint64_t integers_of(const qfi_fold *fold, const uint64_t *integers, const qfi_def *def)
@@ -289,7 +283,7 @@ static uint64_t integers_of(const qfi_fold *fold, const uint64_t *integers, cons
     uint64_t most = 0, sum = 0, n_in, n_out;
     for (uint32_t k = 0; k < def->n_in; k++) {
         most = integers[def->in[k]] > most ? integers[def->in[k]] : most;
-        sum = saturating_add(sum, integers[def->in[k]]);
+        sum = qfi_add_saturating(sum, integers[def->in[k]]);
     }
     if (def->op == QF_OP_dequantize)
         return qf_type_bytes(&fold->prog.def[def->in[0]].type, &most) ? most : 0;

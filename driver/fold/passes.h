@@ -42,7 +42,8 @@ typedef struct qfi_pass {
  * Looks at no payload but those of small values. ERR_ASSERT, ERR_STRICT: see qf_fold_file. */
 QF_NODISCARD qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag);
 
-/* Produces one new payload into the sink. After ERR_VALUE, qfi_fold_reject knows which one it was. */
+/* Produces one new payload into the sink. After ERR_VALUE, qfi_fold_reject knows which one it
+ * was. */
 QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload,
                                         qf_status (*sink)(void *user, const void *data, size_t n,
                                                           qf_diag *diag),
@@ -55,6 +56,9 @@ QF_NODISCARD qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag);
 /* Contents that nodes and outputs find in a value, in program order: several if constant writes
  * come between them. *at: 0 at first, kept between calls; QFI_NONE behind the last one. */
 qfi_ref qfi_fold_next_read(const qfi_fold *fold, qfi_id value, size_t *at);
+
+/* Bytes by which a file of this size may grow: `asked`, or what QF_GROWTH_DEFAULT means. */
+uint64_t qfi_fold_growth(uint64_t asked, uint64_t file_size);
 
 /* Whether the plan changes anything at all; if not, the output is a copy of the input. */
 bool qfi_fold_is_idle(const qfi_fold *fold);

@@ -201,12 +201,6 @@ static qf_status make_groups(policy *p, qf_diag *diag)
 
 /* ---------------------------------------- which unit is worst */
 
-static uint64_t add_bytes(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return qf_add(a, b, &sum) ? sum : UINT64_MAX;
-}
-
 /* An estimate: what several results share counts for each of them. It orders refusals, it decides
  * none. */
 static qf_status estimate_sources(policy *p, qf_diag *diag)
@@ -226,7 +220,7 @@ static qf_status estimate_sources(policy *p, qf_diag *diag)
             const uint64_t bytes = value->node != QFI_NONE ? p->sources[value->node]
                                    : vanishes              ? g->payload[value->payload].packed
                                                            : 0;
-            p->sources[n] = add_bytes(p->sources[n], bytes);
+            p->sources[n] = qfi_add_saturating(p->sources[n], bytes);
         }
     }
     return QF_OK;
@@ -282,15 +276,20 @@ static uint32_t heap_pop(policy *p)
 
 /* ---------------------------------------- the budget */
 
+uint64_t qfi_fold_growth(uint64_t asked, uint64_t file_size)
+{
+    const uint64_t percent = file_size / 100;
+    if (asked != QF_GROWTH_DEFAULT)
+        return asked;
+    return percent > LEAST_GROWTH ? percent : LEAST_GROWTH;
+}
+
 qfi_sum qfi_growth_left(const qfi_fold *fold)
 {
-    const uint64_t asked = fold->options->max_growth, percent = fold->graph->file_size / 100;
-    qfi_sum most = asked;
-    if (asked == QF_GROWTH_NONE)
+    const uint64_t most = qfi_fold_growth(fold->options->max_growth, fold->graph->file_size);
+    if (most == QF_GROWTH_NONE)
         return (qfi_sum)UINT64_MAX << 32;
-    if (asked == QF_GROWTH_DEFAULT)
-        most = percent > LEAST_GROWTH ? percent : LEAST_GROWTH;
-    return most - (qfi_sum)fold->graph->spent - qfi_work_of(fold)->run.growth;
+    return (qfi_sum)most - (qfi_sum)fold->graph->spent - qfi_work_of(fold)->run.growth;
 }
 
 /* The nodes whose results the unit stores stay; what they read may need units of its own, which

@@ -86,7 +86,7 @@ static uint64_t bytes_of_results(const qf_graph *g, const qfi_node *node)
     for (uint32_t k = 0; k < node->n_out; k++) {
         const qfi_value *value = &g->value[node->first_out + k];
         if (value->kind == QF_VALUE_COMPUTED && qf_type_bytes(&value->type, &bytes))
-            sum = bytes > UINT64_MAX - sum ? UINT64_MAX : sum + bytes;
+            sum = qfi_add_saturating(sum, bytes);
     }
     return sum;
 }

@@ -93,6 +93,24 @@ typedef struct qfi_stack {
     size_t n, cap;
 } qfi_stack;
 
+/* False when out of memory. */
+static inline bool qfi_push(qfi_pool *pool, qfi_stack *stack, uint32_t item)
+{
+    uint32_t *items = qfi_pool_grow(pool, stack->item, stack->n, &stack->cap, sizeof *items);
+    if (!items)
+        return false;
+    stack->item = items;
+    items[stack->n++] = item;
+    return true;
+}
+
+/* a + b, or the most that 64 bits hold. */
+static inline uint64_t qfi_add_saturating(uint64_t a, uint64_t b)
+{
+    uint64_t sum;
+    return qf_add(a, b, &sum) ? sum : UINT64_MAX;
+}
+
 /* What one run of the passes makes. Indexed by top-level ids. */
 typedef struct qfi_run {
     qfi_pool pool;

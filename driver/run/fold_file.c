@@ -147,7 +147,7 @@ qf_status qf_fold_file(const char *input, const char *output, const qf_fold_opti
     QF_TRY(qfi_run_options(options, &r.options, diag));
     QF_TRY(check_output(output, r.options.force, diag));
     QF_TRY_OUT(qf_open(input, &r.graph, diag));
-    r.options.max_growth = qfi_run_growth(r.options.max_growth, r.graph->file_size);
+    r.options.max_growth = qfi_fold_growth(r.options.max_growth, r.graph->file_size);
     r.ctx.memory = r.options.memory;
     QF_TRY_OUT(qf_threads_open(&r.ctx, r.options.threads, diag));
     r.fold = (qfi_fold){ .graph = r.graph, .options = &r.options, .ctx = &r.ctx };

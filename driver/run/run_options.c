@@ -1,4 +1,4 @@
-/* Fold options: read from callers of any version, resolved, copied. */
+/* Fold options: read from callers of any version, copied. */
 #include <string.h>
 
 #include "run_options.h"
@@ -15,14 +15,6 @@ qf_status qfi_run_options(const qf_fold_options *given, qf_fold_options *out, qf
     memcpy(out, given, given->struct_size < sizeof *out ? given->struct_size : sizeof *out);
     out->struct_size = sizeof *out;
     return QF_OK;
-}
-
-uint64_t qfi_run_growth(uint64_t max_growth, uint64_t input_bytes)
-{
-    const uint64_t least = (uint64_t)1 << 20;
-    if (max_growth != QF_GROWTH_DEFAULT)
-        return max_growth;
-    return input_bytes / 100 > least ? input_bytes / 100 : least;
 }
 
 static qf_status keep_list(qfi_pool *pool, const char *const *list, const char *const **out,

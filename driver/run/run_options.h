@@ -1,6 +1,6 @@
-/* Options and reports of a run: what fold_file.c and its report share. */
-#ifndef QFI_RUN_H
-#define QFI_RUN_H
+/* Options of a run: the caller's, and as its report keeps them. */
+#ifndef QFI_RUN_OPTIONS_H
+#define QFI_RUN_OPTIONS_H
 
 #include "../fold/passes.h"
 
@@ -8,9 +8,6 @@
  * is still as given. */
 QF_NODISCARD qf_status qfi_run_options(const qf_fold_options *given, qf_fold_options *out,
                                        qf_diag *diag);
-
-/* Growth in bytes for an input of this size. */
-uint64_t qfi_run_growth(uint64_t max_growth, uint64_t input_bytes);
 
 /* A copy of the options whose lists belong to the pool. */
 QF_NODISCARD qf_status qfi_run_keep_options(qfi_pool *pool, const qf_fold_options *options,
