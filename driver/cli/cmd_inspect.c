@@ -1,5 +1,4 @@
 /* qfold inspect: what a model file holds; no tensor data is read. */
-#include <inttypes.h>
 #include <qfold/io.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Options into a run, its failure into a message, its report into a file. */
 #include "folding.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "progress.h"

@@ -1,5 +1,4 @@
 /* Reports as text: a line for every node, a line for every payload. */
-#include <inttypes.h>
 #include <string.h>
 
 #include "folding.h"

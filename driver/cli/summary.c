@@ -1,5 +1,4 @@
 /* What a person wants to know after a fold, on one screen. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

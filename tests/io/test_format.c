@@ -1,7 +1,6 @@
 /* Recognising files: what is a model, and what the message says about what is none. */
 #include "io_support.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "io/format.h"

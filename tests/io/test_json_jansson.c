@@ -2,7 +2,6 @@
  * alike, and mean the same. */
 #include "io_support.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
