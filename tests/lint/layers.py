@@ -24,9 +24,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
 """Folder -> folders whose headers it may include. Tests and bench may look anywhere."""
 
 FOREIGN: dict[str, tuple[str, ...]] = {
-    "cblas.h": ("dispatch/providers", "bench"),
-    "xnnpack.h": ("dispatch/providers", "bench"),
-    "pthreadpool.h": ("dispatch/threads.c", "dispatch/providers", "bench"),
+    "pthreadpool.h": ("dispatch/threads.c",),
     "libdeflate.h": ("driver/io", "bench", "tests"),
     "sys/mman.h": ("dispatch", "tests", "bench"),
     "fcntl.h": ("driver/io/file.c", "driver/io/temp.c", "tests", "bench"),
