@@ -32,18 +32,12 @@ const qf_type *qfi_in_type(const qfi_builder *b, uint32_t id, int i)
 
 qfk_key qfi_bits_key(unsigned bits)
 {
-    switch (bits) {
-    case 4:
-        return QFK_KEY_x4;
-    case 8:
-        return QFK_KEY_x8;
-    case 16:
-        return QFK_KEY_x16;
-    case 32:
-        return QFK_KEY_x32;
-    default:
-        return QFK_KEY_x64;
-    }
+    static const qfk_key keys[] = { [4] = QFK_KEY_x4,
+                                    [8] = QFK_KEY_x8,
+                                    [16] = QFK_KEY_x16,
+                                    [32] = QFK_KEY_x32,
+                                    [64] = QFK_KEY_x64 };
+    return keys[bits];
 }
 
 unsigned qfi_tile_bits(qf_dtype dtype)

@@ -73,36 +73,27 @@ qf_status qf_infer(const qf_call *call, qf_type *out, qf_diag *diag)
     return QF_OK;
 }
 
+#define KIND(name) (1u << QF_CLASS_##name)
+
+/* computes: only dtypes that have a compute type. */
+static const struct {
+    bool computes;
+    unsigned kinds;
+} accepts[] = {
+    [QFI_COMPUTE] = { true, ~0u },
+    [QFI_NUMBER] = { true, ~KIND(BOOL) },
+    [QFI_INTEGER] = { false, KIND(INT) | KIND(UINT) },
+    [QFI_BITS] = { false, KIND(INT) | KIND(UINT) | KIND(BOOL) },
+    [QFI_SIGNED] = { true, KIND(INT) | KIND(FLOAT) },
+    [QFI_FLOATING] = { true, KIND(FLOAT) },
+};
+
 qf_status qfi_need_dtype(const qf_call *call, int i, qfi_accept accept, qf_diag *diag)
 {
     const qf_dtype_info *d = qf_dtype_get(call->in[i].dtype);
-    const bool computes = d->compute != QF_DT_none;
-    const bool integer = d->kind == QF_CLASS_INT || d->kind == QF_CLASS_UINT;
-    bool ok = true;
+    const bool computes = d->compute != QF_DT_none || !accepts[accept].computes;
 
-    switch (accept) {
-    case QFI_ANY:
-        break;
-    case QFI_COMPUTE:
-        ok = computes;
-        break;
-    case QFI_NUMBER:
-        ok = computes && d->kind != QF_CLASS_BOOL;
-        break;
-    case QFI_INTEGER:
-        ok = integer;
-        break;
-    case QFI_BITS:
-        ok = integer || d->kind == QF_CLASS_BOOL;
-        break;
-    case QFI_SIGNED:
-        ok = computes && (d->kind == QF_CLASS_INT || d->kind == QF_CLASS_FLOAT);
-        break;
-    case QFI_FLOATING:
-        ok = computes && d->kind == QF_CLASS_FLOAT;
-        break;
-    }
-    if (!ok)
+    if (!computes || !(accepts[accept].kinds >> d->kind & 1))
         QF_FAIL(diag, QF_ERR_DTYPE, "%s: operand %d may not be %s", qfi_op_name(call), i, d->name);
     return QF_OK;
 }

@@ -17,7 +17,6 @@ typedef qf_status qfi_infer(const qf_call *call, qf_type *out, qf_diag *diag);
 
 /* Which dtypes an operand may have. */
 typedef enum qfi_accept {
-    QFI_ANY,      /* it only moves */
     QFI_COMPUTE,  /* it has a compute type */
     QFI_NUMBER,   /* … and is no boolean */
     QFI_INTEGER,  /* signed or unsigned */

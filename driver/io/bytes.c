@@ -27,11 +27,6 @@ static uint64_t little_endian(qfi_bytes *b, size_t n)
     return v;
 }
 
-uint8_t qfi_u8(qfi_bytes *b)
-{
-    return (uint8_t)little_endian(b, 1);
-}
-
 uint16_t qfi_u16(qfi_bytes *b)
 {
     return (uint16_t)little_endian(b, 2);

@@ -12,7 +12,6 @@ typedef struct qfi_bytes {
     bool failed;
 } qfi_bytes;
 
-uint8_t qfi_u8(qfi_bytes *b);
 uint16_t qfi_u16(qfi_bytes *b);
 uint32_t qfi_u32(qfi_bytes *b);
 uint64_t qfi_u64(qfi_bytes *b);

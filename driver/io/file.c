@@ -46,11 +46,7 @@ qf_status qfi_file_open(const char *path, qfi_file *out, qf_diag *diag)
         st = qf_fail(diag, QF_ERR_NOMEM, "%s: out of memory", path);
         goto out;
     }
-    *out = (qfi_file){ .path = copy,
-                       .fd = fd,
-                       .size = (uint64_t)about.st_size,
-                       .device = (uint64_t)about.st_dev,
-                       .inode = (uint64_t)about.st_ino };
+    *out = (qfi_file){ .path = copy, .fd = fd, .size = (uint64_t)about.st_size };
 out:
     if (st != QF_OK)
         close(fd);

@@ -9,7 +9,7 @@
 typedef struct qfi_file {
     char *path;
     int fd;
-    uint64_t size, device, inode;
+    uint64_t size;
     uint64_t read_bytes; /* what was read into memory; updated atomically */
 } qfi_file;
 
