@@ -15,7 +15,7 @@ struct qfb_state {
 void qfb_register(const char *name, qfb_case *run, const void *argument)
 {
     benchmark::RegisterBenchmark(name, [run, argument](benchmark::State &state) {
-        qfb_state wrapped = {&state, {}, {}, 0, false};
+        qfb_state wrapped = { &state, {}, {}, 0, false };
         run(&wrapped, argument);
     });
 }
@@ -40,9 +40,15 @@ double qfb_seconds_per_iteration(const qfb_state *s)
     return s->iterations ? took.count() / static_cast<double>(s->iterations) : 0;
 }
 
-void qfb_counter(qfb_state *s, const char *name, double value) { s->state->counters[name] = value; }
+void qfb_counter(qfb_state *s, const char *name, double value)
+{
+    s->state->counters[name] = value;
+}
 
-void qfb_skip(qfb_state *s, const char *why) { s->state->SkipWithError(why); }
+void qfb_skip(qfb_state *s, const char *why)
+{
+    s->state->SkipWithError(why);
+}
 
 int qfb_run(int argc, char **argv)
 {

@@ -15,7 +15,10 @@ struct qfi_pool_block {
     alignas(max_align_t) char bytes[];
 };
 
-static void *default_alloc(size_t size) { return calloc(1, size); }
+static void *default_alloc(size_t size)
+{
+    return calloc(1, size);
+}
 
 static void *(*alloc_hook)(size_t size) = default_alloc;
 static void (*release_hook)(void *p) = free;

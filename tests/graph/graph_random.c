@@ -3,7 +3,6 @@
  * output again changes nothing. */
 #include "suite.h"
 
-
 #define CALLS 24
 #ifndef PROGRAMS
 #define PROGRAMS 1500

@@ -12,7 +12,7 @@ from tree import files, finish, lines
 FILE, HEADER, LINE, FUNCTION, KERNEL, NESTING, PARAMETERS, NAME, MACRO = 500, 450, 100, 60, 120, 4, 8, 40, 20
 BRANCH = re.compile(r"( *)(?:\} )?(?:if|for|while|switch|do|else)\b")
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|alloca)\b|^\s*#\s*if\s+0\b")
-COMMON = {"README.md", "CMakeLists.txt"}  # every folder has them
+COMMON = {"README.md", "CMakeLists.txt", ".clang-format"}  # every folder has them
 
 
 def signature(text: list[str], brace: int) -> str:
