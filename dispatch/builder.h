@@ -42,8 +42,8 @@ typedef struct qfi_builder {
     bool halves;   /* the last dim of the segment is the two halves of a 128-bit element */
 
     /* of the segment at hand */
-    uint32_t root,
-        making; /* the value at hand; the one that is made, if it is not an operand of a breaker */
+    uint32_t root;   /* the value at hand */
+    uint32_t making; /* the value that is made; UINT32_MAX for an operand of a breaker */
     uint32_t n_piece;
     bool nested; /* an operand of a breaker: breakers below it are kept */
 

@@ -65,7 +65,6 @@ typedef struct qfi_stage {
 typedef struct qfi_piece {
     qfi_box box;
     uint8_t n_operand, n_stage, n_index, root;
-    uint8_t store;            /* slot from which the result is packed */
     uint8_t slot[QFI_STAGES]; /* of each result of a stage */
     qfi_operand *operand;
     const qfi_stage *stage;

@@ -4,8 +4,8 @@
 #include <string.h>
 
 typedef struct slots {
-    uint8_t slot[QFI_STAGES],
-        last[QFI_STAGES]; /* of each result: where it stands; the stage that reads it last */
+    /* of each result: where it stands; the stage that reads it last */
+    uint8_t slot[QFI_STAGES], last[QFI_STAGES];
     uint64_t busy[3];
     uint8_t n;
 } slots;
@@ -82,8 +82,6 @@ qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_pi
     for (int i = 0; i < b->n_operand; i++)
         if (b->operand[i].source != QFI_SPLAT)
             b->operand[i].slot = take_slot(&s);
-    const uint8_t store =
-        take_slot(&s); /* what is packed, or copied because the destination is not adjacent */
     find_last_uses(b, root, &s);
     assign(b, &s);
     memcpy(operand, b->operand, b->n_operand * sizeof *operand);
@@ -94,7 +92,6 @@ qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_pi
                       .n_stage = b->n_stage,
                       .n_index = b->n_index,
                       .root = root,
-                      .store = store,
                       .operand = operand,
                       .stage = stage,
                       .index = index };

@@ -50,7 +50,6 @@ qf_status qfi_root_add(qfi_fold *fold, uint32_t slot, qfi_ref contents, qf_diag 
     qfi_slot *s = &run->slot[slot];
     const bool top = s->scope == 0;
     qfi_root root = { .contents = contents,
-                      .base = slot,
                       .link = QFI_NONE,
                       .payload = top ? fold->graph->value[s->value].payload : QFI_NONE,
                       .value = top ? s->value : QFI_NONE };

@@ -24,7 +24,7 @@
  * stays has a view. */
 typedef struct qfi_root {
     qfi_ref contents;
-    uint32_t version, base, link;
+    uint32_t version, link;
     qfi_id payload, value;
     uint16_t state; /* qf_reason */
     bool written, unsure, watched;
@@ -134,8 +134,7 @@ typedef struct qfi_run {
     uint32_t *payload_use; /* per payload: values of nodes that stay, views that are constants */
     qfi_unit *unit;
     size_t n_unit, cap_unit;
-    uint32_t
-        *unit_of; /* per value of the boundary: where it is stored, QFI_NONE: nowhere of its own */
+    uint32_t *unit_of;    /* per value of the boundary: its unit, QFI_NONE: none of its own */
     qfi_id *next_in_unit; /* per value: the next one of the same unit */
     uint32_t *first_unit; /* per definition: the first unit with that base */
     size_t n_first_unit;

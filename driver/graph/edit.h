@@ -45,8 +45,7 @@ typedef struct qfi_edits {
     qfi_new_payload *new_payload;
     qfi_patch *patch;
     uint32_t n_constant, n_new_payload, n_patch;
-    uint64_t
-        spent; /* growth spent on this file so far, this fold included: to be stamped if not 0 */
+    uint64_t spent;  /* growth of this file so far, this fold included: stamped if not 0 */
     bool contiguous; /* results were stored row-major on request: stated in the output's metadata */
 } qfi_edits;
 
