@@ -35,7 +35,8 @@ void qfi_form_add(qfi_form *x, const qfi_form *a, int64_t scale, int n_loop)
         x->step[l] += scale * a->step[l];
 }
 
-void qfi_form_range(const qfi_form *form, const qfi_box *box, int64_t *least, int64_t *greatest)
+/* Least and greatest value of a form over the box. */
+static void form_range(const qfi_form *form, const qfi_box *box, int64_t *least, int64_t *greatest)
 {
     *least = *greatest = form->base;
     for (int l = 0; l < box->n_loop; l++)
@@ -89,7 +90,7 @@ qfi_change qfi_form_divide(const qfi_form *row, int64_t n, const qfi_box *box, q
             split = period;
         }
     }
-    qfi_form_range(rest, box, &least, &greatest);
+    form_range(rest, box, &least, &greatest);
     if (least >= 0 && greatest < n)
         return (qfi_change){ .kind = QFI_FITS };
     if (moving == 1)
@@ -123,7 +124,7 @@ qfi_change qfi_form_compare(const qfi_form *row, int64_t limit, const qfi_box *b
     int64_t least, greatest, best = 0, at = 0;
     int loop = -1;
 
-    qfi_form_range(row, box, &least, &greatest);
+    form_range(row, box, &least, &greatest);
     *below = greatest < limit;
     if (*below || least >= limit)
         return (qfi_change){ .kind = QFI_FITS };

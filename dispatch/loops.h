@@ -36,9 +36,6 @@ typedef struct qfi_change {
 /* x += scale * a. */
 void qfi_form_add(qfi_form *x, const qfi_form *a, int64_t scale, int n_loop);
 
-/* Least and greatest value of a form over the box. */
-void qfi_form_range(const qfi_form *form, const qfi_box *box, int64_t *least, int64_t *greatest);
-
 bool qfi_form_equal(const qfi_form *a, const qfi_form *b, int n_loop);
 
 /* row = n * quotient + rest with 0 <= rest < n. */

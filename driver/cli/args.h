@@ -45,9 +45,8 @@ const qfi_command *qfi_command_find(const char *name);
 bool qfi_args_parse(const qfi_command *command, int argc, char **argv, qfi_args *out);
 void qfi_args_free(qfi_args *args);
 
-/* Help of one command; of the program. */
+/* Help of one command. */
 void qfi_args_help(const qfi_command *command);
-void qfi_program_help(void);
 
 /* The name closest to the text, for "did you mean"; NULL if none is near. */
 const char *qfi_closest(const char *text, const char *const *name, size_t n);

@@ -7,7 +7,7 @@
 #include "args.h"
 #include "terminal.h"
 
-void qfi_program_help(void)
+static void print_help(void)
 {
     puts("qfold COMMAND ...: folds the constant part of model files\n");
     for (size_t i = 0; i < qfi_n_commands; i++) {
@@ -65,7 +65,7 @@ static int dispatch(int argc, char **argv)
     if (command)
         return run_command(command, argc - 1, argv + 1);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
-        qfi_program_help();
+        print_help();
         return 0;
     }
     if (!strcmp(argv[1], "--version")) {

@@ -20,7 +20,8 @@ static void count_bytes(qfi_run *run, const qfi_unit *unit, int sign)
     run->stored += sign * (qfi_sum)unit->bytes;
 }
 
-void qfi_payload_use(qfi_fold *fold, qfi_id payload, int change)
+/* A payload gains or loses a reader that stays. */
+static void use_payload(qfi_fold *fold, qfi_id payload, int change)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
     const qfi_sum size = fold->graph->payload[payload].packed;
@@ -87,7 +88,7 @@ static qf_status unit_add(qfi_fold *fold, qfi_id value, qf_diag *diag)
     qfi_run *run = &qfi_work_of(fold)->run;
     const qfi_form *form = &run->form[value];
     if (form->stored != QFI_NONE) {
-        qfi_payload_use(fold, form->stored, 1);
+        use_payload(fold, form->stored, 1);
         return QF_OK;
     }
     uint32_t u = QFI_NONE;
@@ -107,7 +108,7 @@ qf_status qfi_unit_hold(qfi_fold *fold, const qfi_form *form, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
     if (form->stored != QFI_NONE) {
-        qfi_payload_use(fold, form->stored, 1);
+        use_payload(fold, form->stored, 1);
         return QF_OK;
     }
     uint32_t u = QFI_NONE;
@@ -123,7 +124,7 @@ static void unit_remove(qfi_fold *fold, qfi_id value)
     const uint32_t u = run->unit_of[value];
     if (u == QFI_NONE) {
         if (run->form[value].stored != QFI_NONE)
-            qfi_payload_use(fold, run->form[value].stored, -1);
+            use_payload(fold, run->form[value].stored, -1);
         return;
     }
     qfi_unit *unit = &run->unit[u];
@@ -210,14 +211,16 @@ static qf_status join_boundary(qfi_fold *fold, qfi_id v, qfi_ref ref, qf_diag *d
     return unit_add(fold, v, diag);
 }
 
-qf_status qfi_use(qfi_fold *fold, qfi_id v, qfi_ref ref, qf_diag *diag)
+/* One more use of a value, with contents `ref` (QFI_NONE: not constant), by a node that stays or an
+ * output. */
+static qf_status use_value(qfi_fold *fold, qfi_id v, qfi_ref ref, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
     const qfi_value *value = &fold->graph->value[v];
     const bool first = run->kept_use[v]++ == 0;
     if (value->node == QFI_NONE) {
         if (first && value->payload != QFI_NONE)
-            qfi_payload_use(fold, value->payload, 1);
+            use_payload(fold, value->payload, 1);
         return QF_OK;
     }
     if (run->member[value->node] == QFI_HELD)
@@ -239,7 +242,7 @@ void qfi_unuse(qfi_fold *fold, qfi_id v)
     if (--run->kept_use[v])
         return;
     if (value->node == QFI_NONE && value->payload != QFI_NONE)
-        qfi_payload_use(fold, value->payload, -1);
+        use_payload(fold, value->payload, -1);
     if (run->boundary[v] != QFI_NONE && value->kind != QF_VALUE_SCALAR)
         unit_remove(fold, v);
     run->boundary[v] = QFI_NONE;
@@ -254,7 +257,7 @@ qf_status qfi_settle(qfi_fold *fold, qf_diag *diag)
         for (uint32_t k = 0; k < node->n_in; k++) {
             const uint32_t at = node->first_in + k;
             if (g->operand[at] != QFI_NONE)
-                QF_TRY(qfi_use(fold, g->operand[at], run->read[at], diag));
+                QF_TRY(use_value(fold, g->operand[at], run->read[at], diag));
         }
     }
     return QF_OK;
@@ -382,7 +385,7 @@ static void use_fixed_values(qfi_fold *fold)
     for (qfi_id v = 0; v < g->n_value; v++) {
         const qfi_value *value = &g->value[v];
         if (value->payload != QFI_NONE && (value->mutated || value->pinned))
-            qfi_payload_use(fold, value->payload, 1);
+            use_payload(fold, value->payload, 1);
     }
 }
 
@@ -399,6 +402,6 @@ qf_status qfi_frontier(qfi_fold *fold, qf_diag *diag)
             QF_TRY(enqueue(fold, n, diag));
     for (uint32_t i = 0; i < g->n_output; i++)
         if (g->output[i] != QFI_NONE)
-            QF_TRY(qfi_use(fold, g->output[i], run->output[i], diag));
+            QF_TRY(use_value(fold, g->output[i], run->output[i], diag));
     return qfi_settle(fold, diag);
 }

@@ -227,11 +227,6 @@ qfi_form qfi_form_of(const qfi_fold *fold, qfi_ref ref, const int64_t *want);
 
 /* frontier.c: what the nodes that stay need */
 QF_NODISCARD qf_status qfi_frontier(qfi_fold *fold, qf_diag *diag);
-/* One more use of a value, with contents `ref` (QFI_NONE: not constant), by a node that stays or an
- * output. */
-QF_NODISCARD qf_status qfi_use(qfi_fold *fold, qfi_id value, qfi_ref ref, qf_diag *diag);
-/* A payload gains or loses a reader that stays. */
-void qfi_payload_use(qfi_fold *fold, qfi_id payload, int change);
 /* A node that could fold stays after all; what it needs is counted by the next qfi_settle. */
 QF_NODISCARD qf_status qfi_deny(qfi_fold *fold, qfi_id node, qf_reason reason, qf_diag *diag);
 /* Counts the operands of all nodes found to stay. */

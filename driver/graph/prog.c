@@ -296,21 +296,6 @@ out:
     return st;
 }
 
-qf_status qfi_prog_eval(const qfi_prog *prog, const qf_ctx *ctx, qfi_ref ref, void *dst, size_t max,
-                        qf_diag *diag)
-{
-    uint64_t size;
-    if (!qf_type_bytes(&prog->def[ref].type, &size) || size > max)
-        QF_FAIL(diag, QF_ERR_LIMIT, "a value for use as a number is larger than %zu bytes", max);
-    qf_pipe *pipe = NULL;
-    qf_status st;
-    QF_TRY_OUT(qfi_prog_compile(prog, ctx, ref, NULL, &pipe, NULL, diag));
-    QF_TRY_OUT(qf_pipe_run(ctx, pipe, NULL, dst, diag));
-out:
-    qf_pipe_free(pipe);
-    return st;
-}
-
 void qfi_prog_free(qfi_prog *prog)
 {
     qfi_pool_free(&prog->pool);
