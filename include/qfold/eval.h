@@ -20,14 +20,17 @@ typedef struct qf_allocator {
 /* Bytes of working memory where 0 was asked for. */
 #define QF_MEMORY_DEFAULT ((uint64_t)128 << 20)
 
-/* What an evaluation runs on. Zero-initialise, set struct_size, then what should differ from the
- * defaults: table: NULL = best rows for this CPU.  allocator: NULL functions = the C library's.
- * parallel_for: calls task(arg, i, worker) once for every i < n, on at most `workers` threads, and
- * returns when all are done; worker < workers and no two running tasks share one. NULL = in order,
- * on the calling thread. progress: told how many output bytes are done; returning false cancels
- * with ERR_CANCELLED. Called by one thread at a time. memory: bytes that one pipeline may use for
- * scratch and windows; 0 = 128 MiB. A context may serve several calls at once if its callbacks
- * may. */
+/* What an evaluation runs on. Zero-initialise, set struct_size, then what should differ:
+ *   table         NULL: the best rows for this CPU. Must outlive every pipeline built with it
+ *   allocator     NULL functions: those of the C library
+ *   parallel_for  calls task(arg, i, worker) once for every i < n, on at most `workers` threads,
+ *                 and returns when all are done; worker < workers, and no two running tasks share
+ *                 one. NULL: in order, on the calling thread. pool: its first argument
+ *   progress      told how many bytes of the result are done, by one thread at a time; false
+ *                 cancels with ERR_CANCELLED
+ *   memory        bytes that one pipeline may use for scratch and windows; 0: QF_MEMORY_DEFAULT
+ * ERR_ARG from every call if struct_size is not set, or beyond the struct that the library knows. A
+ * context may serve several calls at once if its callbacks may. */
 typedef struct qf_ctx {
     size_t struct_size;
     const qf_table *table;
@@ -39,7 +42,6 @@ typedef struct qf_ctx {
     bool (*progress)(void *user, uint64_t done);
     void *progress_user;
     uint64_t memory;
-    uint32_t flags;
 } qf_ctx;
 
 /* A pool of `n` threads (0: one per CPU) set into ctx->parallel_for, pool and workers; close with
@@ -91,8 +93,11 @@ typedef struct qf_cost {
 
 /* Compile the value `result`. Layout of the result: `order` (NULL: 0, 1, 2 …) lists its dims from
  * the slowest to the fastest varying, so that the bytes are a dense block in that order. Storages
- * of the program's inputs are referenced. ERR_LIMIT: scratch and the least window exceed
- * ctx->memory. */
+ * of the program's inputs are referenced until qf_pipe_free, which takes NULL. Errors: those of
+ * qf_infer and qf_tensor_check for what the result needs; ERR_ARG: an id or an order that is none;
+ * ERR_UNSUPPORTED: no kernel; ERR_LIMIT: scratch and the least window exceed ctx->memory, or the
+ * program is too entangled; ERR_NOMEM. *out is NULL then. A pipeline may run in several threads at
+ * once. */
 QF_API QF_NODISCARD qf_status qf_pipe_build(const qf_ctx *ctx, const qf_program *program,
                                             uint32_t result, const uint8_t *order, qf_pipe **out,
                                             qf_diag *diag);
@@ -100,23 +105,24 @@ QF_API void qf_pipe_free(qf_pipe *pipe);
 QF_API qf_cost qf_pipe_cost(const qf_pipe *pipe);
 QF_API qf_type qf_pipe_type(const qf_pipe *pipe);
 
-/* Produce the whole result in order: sink(user, data, n) receives consecutive bytes in windows; a
- * failing sink stops the run and its status is returned; it is called by one thread at a time, not
- * always the same. Scratch and windows come from the
- * context's allocator and are reused between runs through `arena` (NULL: allocated for this run).
- * One run at a time per arena. ERR_VALUE: a CHECKED operator met a value that it does not define.
- */
+/* Memory of runs, kept from one to the next. One run at a time. NULL: no memory, or a wrong
+ * context. peak: the most bytes that a run took. free takes NULL. */
 typedef struct qf_arena qf_arena;
 QF_API qf_arena *qf_arena_new(const qf_ctx *ctx);
 QF_API void qf_arena_free(qf_arena *arena);
 QF_API uint64_t qf_arena_peak(const qf_arena *arena);
+
+/* Produce the whole result in order: sink(user, data, n) receives consecutive bytes in windows, by
+ * one thread at a time, not always the same; if it fails the run stops and returns its status.
+ * arena NULL: memory is taken for this run alone. ERR_VALUE: a CHECKED operator met a value that it
+ * does not define. ERR_LIMIT, ERR_NOMEM, ERR_CANCELLED; what read() of a storage returns. */
 QF_API QF_NODISCARD qf_status qf_pipe_stream(const qf_ctx *ctx, const qf_pipe *pipe,
                                              qf_arena *arena,
                                              qf_status (*sink)(void *user, const void *data,
                                                                size_t n, qf_diag *diag),
                                              void *user, qf_diag *diag);
 
-/* Produce the whole result into `dst` (qf_type_bytes of its type). */
+/* Produce the whole result into `dst` (qf_type_bytes of its type). Errors as above. */
 QF_API QF_NODISCARD qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
                                           void *dst, qf_diag *diag);
 
