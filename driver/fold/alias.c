@@ -152,7 +152,7 @@ static qf_status derive_again(qfi_fold *fold, uint32_t slot, qf_diag *diag)
     const qfi_id first = run->slot[slot].value - node->first_out;
     const uint32_t scope = run->slot[slot].scope;
     const qfi_id n = (qfi_id)(node - run->scope[scope].graph->node);
-    qfi_env env = { .node = scope ? QFI_NONE : n };
+    qfi_env env = { 0 };
     QF_TRY(qfi_lower(fold, scope, n, &env, diag));
     const qfi_ref ref = env.reason == QF_REASON_none ? env.out[first] : QFI_NONE;
     run->slot[slot].version = run->root[root].version;
@@ -199,8 +199,7 @@ qf_status qfi_slot_refresh(qfi_fold *fold, uint32_t slot, qf_diag *diag)
 
 /* The whole from a part: contents of the operand of the view `view` once the view has the contents
  * `part`. *out stays QFI_NONE where no call says that. */
-static qf_status scatter(qfi_fold *fold, qfi_id node, qfi_ref view, qfi_ref part, qfi_ref *out,
-                         qf_diag *diag)
+static qf_status scatter(qfi_fold *fold, qfi_ref view, qfi_ref part, qfi_ref *out, qf_diag *diag)
 {
     const qfi_def def = fold->prog.def[view];
     const qf_type whole = fold->prog.def[def.in[0]].type;
@@ -212,25 +211,25 @@ static qf_status scatter(qfi_fold *fold, qfi_id node, qfi_ref view, qfi_ref part
     case QF_OP_permute:
         for (int8_t i = 0; i < whole.rank; i++)
             attrs.dims.dim[def.attrs->dims.dim[i]] = i;
-        return qfi_prog_call(prog, node, QF_OP_permute, &attrs, &part, 1, out, diag);
+        return qfi_prog_call(prog, QF_OP_permute, &attrs, &part, 1, out, diag);
     case QF_OP_reshape:
         attrs.shape.rank = (uint8_t)whole.rank;
         memcpy(attrs.shape.dim, whole.dim, sizeof attrs.shape.dim);
-        return qfi_prog_call(prog, node, QF_OP_reshape, &attrs, &part, 1, out, diag);
+        return qfi_prog_call(prog, QF_OP_reshape, &attrs, &part, 1, out, diag);
     case QF_OP_slice:
-        return qfi_prog_call(prog, node, QF_OP_slice_scatter, def.attrs, in, 2, out, diag);
+        return qfi_prog_call(prog, QF_OP_slice_scatter, def.attrs, in, 2, out, diag);
     case QF_OP_select:
-        return qfi_prog_call(prog, node, QF_OP_select_scatter, def.attrs, in, 2, out, diag);
+        return qfi_prog_call(prog, QF_OP_select_scatter, def.attrs, in, 2, out, diag);
     case QF_OP_squeeze:
-        return qfi_prog_call(prog, node, QF_OP_unsqueeze, def.attrs, &part, 1, out, diag);
+        return qfi_prog_call(prog, QF_OP_unsqueeze, def.attrs, &part, 1, out, diag);
     case QF_OP_unsqueeze:
-        return qfi_prog_call(prog, node, QF_OP_squeeze, def.attrs, &part, 1, out, diag);
+        return qfi_prog_call(prog, QF_OP_squeeze, def.attrs, &part, 1, out, diag);
     default:
         return QF_OK;
     }
 }
 
-qf_status qfi_slot_write(qfi_fold *fold, uint32_t slot, qfi_id node, qfi_ref written, qf_diag *diag)
+qf_status qfi_slot_write(qfi_fold *fold, uint32_t slot, qfi_ref written, qf_diag *diag)
 {
     qfi_work *work = qfi_work_of(fold);
     qfi_run *run = &work->run;
@@ -247,7 +246,7 @@ qf_status qfi_slot_write(qfi_fold *fold, uint32_t slot, qfi_id node, qfi_ref wri
         const qfi_def *def = &fold->prog.def[view];
         qfi_ref whole = QFI_NONE;
         if (def->n_in == 1)
-            QF_TRY(scatter(fold, node, view, written, &whole, diag));
+            QF_TRY(scatter(fold, view, written, &whole, diag));
         if (whole == QFI_NONE)
             return qfi_root_give_up(fold, number, QF_REASON_alias, diag);
         view = fold->prog.def[view].in[0];

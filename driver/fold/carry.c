@@ -98,7 +98,7 @@ static qf_status slice_channels(qfi_fold *fold, const qfi_def *view, qfi_ref *ve
     attrs.slice.dim = 0;
     if (*vector == QFI_NONE)
         return QF_OK;
-    return qfi_prog_call(&fold->prog, QFI_NONE, QF_OP_slice, &attrs, vector, 1, vector, diag);
+    return qfi_prog_call(&fold->prog, QF_OP_slice, &attrs, vector, 1, vector, diag);
 }
 
 static qf_status carry_view(qfi_fold *fold, qfi_ref ref, quantised *q, bool *carried, qf_diag *diag)
@@ -115,7 +115,7 @@ static qf_status carry_view(qfi_fold *fold, qfi_ref ref, quantised *q, bool *car
         QF_TRY(slice_channels(fold, &view, &q->scale, diag));
         QF_TRY(slice_channels(fold, &view, &q->zero, diag));
     }
-    QF_TRY(qfi_prog_call(&fold->prog, QFI_NONE, view.op, view.attrs, &q->data, 1, &q->data, diag));
+    QF_TRY(qfi_prog_call(&fold->prog, view.op, view.attrs, &q->data, 1, &q->data, diag));
     q->axis = axis;
     *carried = true;
     return QF_OK;

@@ -24,7 +24,7 @@ typedef struct visitor {
     qfi_run *run;
     uint32_t scope;
     int depth;
-    qfi_id top; /* the top-level node that calls belong to */
+    qfi_id top; /* the top-level node that is visited, or holds the body */
 } visitor;
 
 static void keep(outcome *o, qf_reason reason, const char *detail)
@@ -99,7 +99,7 @@ static qf_status settle_scalar(const visitor *v, qfi_ref *ref, outcome *o, qf_di
              "a number that is not known ahead");
         return QF_OK;
     }
-    return qfi_prog_call(&v->fold->prog, v->top, QF_OP_full, &attrs, NULL, 0, ref, diag);
+    return qfi_prog_call(&v->fold->prog, QF_OP_full, &attrs, NULL, 0, ref, diag);
 }
 
 static qf_status check_result(const visitor *v, const qfi_value *value, qfi_ref *ref, outcome *o,
@@ -155,7 +155,6 @@ static qf_status bind_result(const visitor *v, const qfi_node *node, uint32_t k,
 /* What lower() said of a node with constant operands, before its results are looked at. */
 static qf_status lower_node(const visitor *v, qfi_id n, qfi_env *env, outcome *o, qf_diag *diag)
 {
-    env->node = v->top;
     QF_TRY(qfi_lower(v->fold, v->scope, n, env, diag));
     if (env->reason != QF_REASON_none)
         keep(o, env->reason, env->detail);
@@ -236,7 +235,7 @@ static qf_status visit_write(const visitor *v, qfi_id n, outcome *o, qf_diag *di
         keep(o, QF_REASON_type_mismatch, "the written value has another type");
         return QF_OK;
     }
-    QF_TRY(qfi_slot_write(v->fold, target, v->top, env.written, diag));
+    QF_TRY(qfi_slot_write(v->fold, target, env.written, diag));
     if (v->run->root[root].state) {
         keep(o, (qf_reason)v->run->root[root].state, "");
         return QF_OK;

@@ -14,7 +14,7 @@ static qf_status as_number(qfi_fold *fold, qfi_ref ref, qfi_ref *out, qf_diag *d
     const qf_dtype dtype = fold->prog.def[ref].type.dtype;
     const bool real = qf_dtype_get(dtype)->kind == QF_CLASS_FLOAT;
     const qf_attrs attrs = { .cast = { .dtype = real ? QF_DT_f64 : QF_DT_i64 } };
-    return qfi_prog_call(&fold->prog, QFI_NONE, QF_OP_cast, &attrs, &ref, 1, out, diag);
+    return qfi_prog_call(&fold->prog, QF_OP_cast, &attrs, &ref, 1, out, diag);
 }
 
 /* Statuses that say "not known" rather than "stop". */

@@ -187,7 +187,7 @@ void qfi_slot_alias(qfi_run *run, uint32_t slot, uint32_t parent, bool same, qfi
 /* Brings the contents of a slot up to the last write to its root. */
 QF_NODISCARD qf_status qfi_slot_refresh(qfi_fold *fold, uint32_t slot, qf_diag *diag);
 /* A constant write through the slot: its root gets a new version. */
-QF_NODISCARD qf_status qfi_slot_write(qfi_fold *fold, uint32_t slot, qfi_id node, qfi_ref written,
+QF_NODISCARD qf_status qfi_slot_write(qfi_fold *fold, uint32_t slot, qfi_ref written,
                                       qf_diag *diag);
 /* Nothing that reads this root folds, now and in later runs. */
 QF_NODISCARD qf_status qfi_root_give_up(qfi_fold *fold, uint32_t root, qf_reason reason,

@@ -44,7 +44,7 @@ qf_status qfi_env_call(qfi_env *env, qf_op op, const qf_attrs *attrs, const qfi_
     if (env->reason != QF_REASON_none)
         return QF_OK;
     qf_diag local = { 0 };
-    const qf_status st = qfi_prog_call(env->prog, env->node, op, attrs, in, n_in, out, &local);
+    const qf_status st = qfi_prog_call(env->prog, op, attrs, in, n_in, out, &local);
     for (size_t i = 0; st != QF_OK && i < sizeof type_errors / sizeof *type_errors; i++)
         if (type_errors[i].status == st)
             return qfi_env_keep(env, type_errors[i].reason, "%s", local.text);

@@ -11,7 +11,6 @@
 
 typedef struct qfi_env {
     qfi_prog *prog;
-    qfi_id node;
     void *user;
     /* Contents of a value now: a tensor, or a number as a rank-0 i64, f64 or b8. Every operand of
      * the node has one. */
@@ -38,7 +37,7 @@ typedef struct qfi_env {
 /* Sets the reason once, with a formatted detail ("" for none); always returns QF_OK. */
 qf_status qfi_env_keep(qfi_env *env, qf_reason reason, const char *format, ...) QF_PRINTF(3, 4);
 
-/* Appends a call for env->node. Errors of qf_infer become env->reason (unsupported_dtype,
+/* Appends a call. Errors of qf_infer become env->reason (unsupported_dtype,
  * unsupported_rank, unsupported_argument) and *out = QFI_NONE with QF_OK; callers test env->reason.
  */
 QF_NODISCARD qf_status qfi_env_call(qfi_env *env, qf_op op, const qf_attrs *attrs,

@@ -115,8 +115,8 @@ static bool is_same(const qfi_def *def, const qf_type *in)
     return true;
 }
 
-qf_status qfi_prog_call(qfi_prog *prog, qfi_id node, qf_op op, const qf_attrs *attrs,
-                        const qfi_ref *in, uint32_t n_in, qfi_ref *out, qf_diag *diag)
+qf_status qfi_prog_call(qfi_prog *prog, qf_op op, const qf_attrs *attrs, const qfi_ref *in,
+                        uint32_t n_in, qfi_ref *out, qf_diag *diag)
 {
     if (n_in > UINT16_MAX)
         QF_FAIL(diag, QF_ERR_ARG, "a call with %u operands", n_in);
@@ -135,7 +135,6 @@ qf_status qfi_prog_call(qfi_prog *prog, qfi_id node, qf_op op, const qf_attrs *a
     qfi_def def = { .op = op,
                     .n_in = (uint16_t)n_in,
                     .leaf = QFI_NONE,
-                    .node = node,
                     .in = in,
                     .attrs = qfi_attrs_any(op) ? &normal : NULL };
     const qf_call call = { .op = op, .n_in = def.n_in, .in = types, .attrs = def.attrs };
@@ -152,7 +151,7 @@ qf_status qfi_prog_leaf(qfi_prog *prog, qfi_id value, qfi_ref *out, qf_diag *dia
     const qfi_value *v = &prog->graph->value[value];
     if (v->payload == QFI_NONE || v->type.rank < 0)
         QF_FAIL(diag, QF_ERR_INTERNAL, "%.*s is not stored", QFI_STR(v->name));
-    const qfi_def def = { .type = v->type, .op = QF_OP_COUNT, .leaf = value, .node = QFI_NONE };
+    const qfi_def def = { .type = v->type, .op = QF_OP_COUNT, .leaf = value };
     return intern(prog, &def, out, diag);
 }
 

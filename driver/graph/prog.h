@@ -11,13 +11,13 @@
 typedef uint32_t qfi_ref;
 
 /* One definition. leaf: a stored value of `graph` (op is QF_OP_COUNT then), else the result of
- * op(in…). node: the foreign node that it first came from, QFI_NONE for leaves. undefined: its
- * computation failed for the values at hand, so whatever calls it again stays. */
+ * op(in…). undefined: its computation failed for the values at hand, so whatever calls it again
+ * stays. */
 typedef struct qfi_def {
     qf_type type;
     qf_op op;
     uint16_t n_in;
-    qfi_id leaf, node;
+    qfi_id leaf;
     const qfi_ref *in;
     const qf_attrs *attrs;
     bool undefined;
@@ -34,7 +34,7 @@ typedef struct qfi_prog {
 
 /* Appends op(in…), or returns the equal definition that exists. attrs may be NULL. Errors are those
  * of qf_infer: the caller decides whether they mean "keep this node". */
-QF_NODISCARD qf_status qfi_prog_call(qfi_prog *prog, qfi_id node, qf_op op, const qf_attrs *attrs,
+QF_NODISCARD qf_status qfi_prog_call(qfi_prog *prog, qf_op op, const qf_attrs *attrs,
                                      const qfi_ref *in, uint32_t n_in, qfi_ref *out, qf_diag *diag);
 
 /* The leaf of a stored value (one per value). */

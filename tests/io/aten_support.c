@@ -102,9 +102,8 @@ void lower_node(lowered *l, const char *op, const char *inputs, const char *outp
     for (uint32_t k = 0; k < n_in; k++) {
         const qf_attrs attrs = { .full = { .type = in[k],
                                            .value = { .is_int = true, .i = (int64_t)k } } };
-        assert_ok(
-            qfi_prog_call(&l->prog, QFI_NONE, QF_OP_full, &attrs, NULL, 0, &a->ref[k], &l->diag),
-            &l->diag);
+        assert_ok(qfi_prog_call(&l->prog, QF_OP_full, &attrs, NULL, 0, &a->ref[k], &l->diag),
+                  &l->diag);
     }
     for (size_t i = 0; i < sizeof l->out / sizeof *l->out; i++)
         l->out[i] = QFI_NONE;

@@ -350,8 +350,7 @@ static void test_memory_runs_out(void **state)
         for (uint32_t i = 0; i < 2 && ready; i++) {
             const qf_attrs attrs = { .full = { .type = matrix,
                                                .value = { .is_int = true, .i = i } } };
-            ready =
-                qfi_prog_call(&fresh, QFI_NONE, QF_OP_full, &attrs, NULL, 0, &x[i], &diag) == QF_OK;
+            ready = qfi_prog_call(&fresh, QF_OP_full, &attrs, NULL, 0, &x[i], &diag) == QF_OK;
         }
         l.env.prog = &fresh;
         const qf_status st = ready ? qfi_aten_lower(&l.graph, 0, &l.env, &diag) : QF_ERR_NOMEM;
