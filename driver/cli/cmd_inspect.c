@@ -4,19 +4,7 @@
 #include <string.h>
 
 #include "args.h"
-#include "inspect.h"
 #include "terminal.h"
-
-const char *const qfi_value_kinds[] = {
-    [QF_VALUE_INPUT] = "input",   [QF_VALUE_PARAM] = "parameter",   [QF_VALUE_CONST] = "constant",
-    [QF_VALUE_BUFFER] = "buffer", [QF_VALUE_COMPUTED] = "computed", [QF_VALUE_SCALAR] = "number",
-    [QF_VALUE_OTHER] = "other",
-};
-
-bool qfi_value_is_listed(const qf_value_view *value)
-{
-    return value->kind == QF_VALUE_INPUT || value->payload != UINT32_MAX;
-}
 
 static void print_values(const qf_graph *graph)
 {
@@ -25,10 +13,11 @@ static void print_values(const qf_graph *graph)
     for (uint32_t i = 0; i < qf_graph_values(graph); i++) {
         const qf_value_view value = qf_graph_value(graph, i);
         uint64_t bytes = 0;
-        if (!qfi_value_is_listed(&value))
+        if (value.kind != QF_VALUE_INPUT && value.payload == UINT32_MAX)
             continue;
         const bool known = qf_type_bytes(&value.type, &bytes);
-        printf("%-10s %12s  ", qfi_value_kinds[value.kind], known ? qfi_human(bytes, size) : "?");
+        printf("%-10s %12s  ", qf_value_kind_name(value.kind),
+               known ? qfi_human(bytes, size) : "?");
         qfi_put(stdout, value.name.p, value.name.n, 32);
         printf(" %s\n", qfi_type_text(&value.type, type, sizeof type));
     }
@@ -69,10 +58,22 @@ static int print_model(const char *path, const qf_graph *graph)
 {
     char size[24];
     printf("%s: %s, %u nodes, %s in %u payloads\n", path, qf_graph_format(graph),
-           qf_graph_nodes(graph), qfi_human(qfi_stored_bytes(graph), size),
+           qf_graph_nodes(graph), qfi_human(qf_graph_stored_bytes(graph), size),
            qf_graph_payloads(graph));
     print_values(graph);
     return print_operators(graph);
+}
+
+/* What make_json is given. */
+typedef struct inspected {
+    const char *path;
+    const qf_graph *graph;
+} inspected;
+
+static qf_status make_json(const void *what, FILE *out, qf_diag *diag)
+{
+    const inspected *model = what;
+    return qf_graph_json(model->graph, model->path, qfi_put_text, out, diag);
 }
 
 int qfi_cmd_inspect(const qfi_args *args)
@@ -82,8 +83,8 @@ int qfi_cmd_inspect(const qfi_args *args)
     const qf_status st = qf_open(args->operand, &graph, &diag);
     if (st != QF_OK)
         return qfi_complain(st, &diag);
-    const qfi_inspected what = { args->operand, graph };
-    const int code = args->json ? qfi_write_json(args->json, qfi_inspect_json, &what)
+    const inspected what = { args->operand, graph };
+    const int code = args->json ? qfi_write_json(args->json, make_json, &what)
                                 : print_model(args->operand, graph);
     qf_close(graph);
     return code;

@@ -68,14 +68,9 @@ int qfi_fold_run(const qfi_args *args, const char *output, qf_report **report)
     return 0;
 }
 
-static bool put_text(void *user, const char *text, size_t n)
-{
-    return fwrite(text, 1, n, user) == n;
-}
-
 static qf_status make_json(const void *what, FILE *out, qf_diag *diag)
 {
-    return qf_report_json(what, put_text, out, diag);
+    return qf_report_json(what, qfi_put_text, out, diag);
 }
 
 int qfi_report_write(const qfi_args *args, const qf_report *report)

@@ -80,6 +80,11 @@ void qfi_put(FILE *out, const char *p, size_t n, int width)
         fputc(' ', out);
 }
 
+bool qfi_put_text(void *file, const char *text, size_t n)
+{
+    return fwrite(text, 1, n, file) == n;
+}
+
 int qfi_write_json(const char *path, qf_status (*make)(const void *what, FILE *out, qf_diag *diag),
                    const void *what)
 {

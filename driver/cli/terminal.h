@@ -23,7 +23,10 @@ const char *qfi_type_text(const qf_type *type, char *text, size_t n);
 /* Foreign text in a column: control characters become '?', padded to `width`, never cut. */
 void qfi_put(FILE *out, const char *p, size_t n, int width);
 
-/* Writes JSON through `write` to FILE ("-": standard output). The exit code. */
+/* The write() of the library's JSON functions; file: a FILE. */
+bool qfi_put_text(void *file, const char *text, size_t n);
+
+/* Writes JSON through `make` to FILE ("-": standard output). The exit code. */
 int qfi_write_json(const char *path, qf_status (*make)(const void *what, FILE *out, qf_diag *diag),
                    const void *what);
 

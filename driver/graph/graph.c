@@ -34,3 +34,30 @@ qf_value_view qf_graph_value(const qf_graph *graph, uint32_t i)
                             .payload_bytes =
                                 v->payload == QFI_NONE ? 0 : graph->payload[v->payload].size };
 }
+
+static const char *const kind_names[] = {
+    [QF_VALUE_INPUT] = "input",   [QF_VALUE_PARAM] = "parameter",   [QF_VALUE_CONST] = "constant",
+    [QF_VALUE_BUFFER] = "buffer", [QF_VALUE_COMPUTED] = "computed", [QF_VALUE_SCALAR] = "number",
+    [QF_VALUE_OTHER] = "other",
+};
+
+const char *qf_value_kind_name(qf_value_kind kind)
+{
+    return (size_t)kind < sizeof kind_names / sizeof *kind_names ? kind_names[kind] : "other";
+}
+
+uint64_t qf_graph_stored_bytes(const qf_graph *graph)
+{
+    qfi_pool pool = { 0 };
+    uint64_t sum = 0;
+    bool *seen = qfi_pool_alloc(&pool, graph->n_payload, sizeof *seen);
+    for (qfi_id v = 0; seen && v < graph->n_value; v++) {
+        const qfi_id payload = graph->value[v].payload;
+        if (payload == QFI_NONE || seen[payload])
+            continue;
+        seen[payload] = true;
+        sum += graph->payload[payload].size;
+    }
+    qfi_pool_free(&pool);
+    return sum;
+}

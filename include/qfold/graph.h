@@ -52,6 +52,19 @@ QF_API uint32_t qf_graph_payloads(const qf_graph *graph);
 QF_API qf_node_view qf_graph_node(const qf_graph *graph, uint32_t i);
 QF_API qf_value_view qf_graph_value(const qf_graph *graph, uint32_t i);
 
+/* Name of a kind: "input", "parameter", … Static storage, thread-safe. */
+QF_API const char *qf_value_kind_name(qf_value_kind kind);
+
+/* Bytes of all payloads that values view, each counted once; 0 when out of memory. Thread-safe. */
+QF_API uint64_t qf_graph_stored_bytes(const qf_graph *graph);
+
+/* Inputs, stored tensors and nodes as JSON ("qfold.inspect.v1"), passed to write() in one or more
+ * pieces. path: the name that the text gives the file. ERR_WRITE: write() returned false.
+ * ERR_NOMEM. */
+QF_API QF_NODISCARD qf_status qf_graph_json(const qf_graph *graph, const char *path,
+                                            bool (*write)(void *user, const char *text, size_t n),
+                                            void *user, qf_diag *diag);
+
 #ifdef __cplusplus
 }
 #endif

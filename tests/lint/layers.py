@@ -19,7 +19,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
     "driver/fold": (*GRAPH, "driver/fold"),
     "driver/io": (*GRAPH, "driver/io"),
     "driver/run": (*GRAPH, "driver/fold", "driver/io", "driver/run"),
-    "driver/cli": (*GRAPH, "driver/io", "driver/run", "driver/cli"),
+    "driver/cli": ("include/qfold", "driver/cli"),
 }
 """Folder -> folders whose headers it may include. Tests and bench may look anywhere."""
 

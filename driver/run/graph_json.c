@@ -1,32 +1,18 @@
-/* A model's structure as JSON, schema "qfold.inspect.v1". */
+/* A graph as JSON, schema "qfold.inspect.v1": what stands in the file, without what nodes
+ * compute. */
 #include <inttypes.h>
 #include <string.h>
 
-#include "../io/json.h"
-#include "inspect.h"
+#include <qfold/graph.h>
 
-uint64_t qfi_stored_bytes(const qf_graph *graph)
-{
-    qfi_pool pool = { 0 };
-    uint64_t sum = 0;
-    bool *seen = qfi_pool_alloc(&pool, (size_t)qf_graph_payloads(graph) + 1, sizeof *seen);
-    for (uint32_t i = 0; seen && i < qf_graph_values(graph); i++) {
-        const qf_value_view value = qf_graph_value(graph, i);
-        if (value.payload >= qf_graph_payloads(graph) || seen[value.payload])
-            continue;
-        seen[value.payload] = true;
-        sum += value.payload_bytes;
-    }
-    qfi_pool_free(&pool);
-    return sum;
-}
+#include "../io/json.h"
 
 static void put_value(qfi_text *t, const qf_value_view *value)
 {
     qfi_text_str(t, "{\"name\": ");
     qfi_text_quote(t, value->name.p, value->name.n);
     qfi_text_format(t, ", \"kind\": \"%s\", \"dtype\": \"%s\", \"shape\": ",
-                    qfi_value_kinds[value->kind], qf_dtype_get(value->type.dtype)->name);
+                    qf_value_kind_name(value->kind), qf_dtype_get(value->type.dtype)->name);
     if (value->type.rank < 0)
         qfi_text_str(t, "null");
     for (int k = 0; k < value->type.rank; k++) {
@@ -48,7 +34,7 @@ static void put_values(qfi_text *t, const qf_graph *graph)
     qfi_text_str(t, ",\n\"values\": [");
     for (uint32_t i = 0; i < qf_graph_values(graph); i++) {
         const qf_value_view value = qf_graph_value(graph, i);
-        if (!qfi_value_is_listed(&value))
+        if (value.kind != QF_VALUE_INPUT && value.payload == UINT32_MAX)
             continue;
         qfi_text_str(t, before);
         put_value(t, &value);
@@ -73,25 +59,26 @@ static void put_nodes(qfi_text *t, const qf_graph *graph)
     qfi_text_str(t, "\n]\n}\n");
 }
 
-qf_status qfi_inspect_json(const void *what, FILE *out, qf_diag *diag)
+qf_status qf_graph_json(const qf_graph *graph, const char *path,
+                        bool (*write)(void *user, const char *text, size_t n), void *user,
+                        qf_diag *diag)
 {
-    const qfi_inspected *model = what;
     qfi_pool pool = { 0 };
     qfi_text t = { .pool = &pool };
     qf_status st = QF_OK;
 
     qfi_text_str(&t, "{\n\"schema\": \"qfold.inspect.v1\",\n\"path\": ");
-    qfi_text_quote(&t, model->path, strlen(model->path));
+    qfi_text_quote(&t, path, strlen(path));
     qfi_text_format(&t,
                     ",\n\"format\": \"%s\",\n\"summary\": {\"nodes\": %" PRIu32
                     ", \"payloads\": %" PRIu32 ", \"payload_bytes\": %" PRIu64 "}",
-                    qf_graph_format(model->graph), qf_graph_nodes(model->graph),
-                    qf_graph_payloads(model->graph), qfi_stored_bytes(model->graph));
-    put_values(&t, model->graph);
-    put_nodes(&t, model->graph);
+                    qf_graph_format(graph), qf_graph_nodes(graph), qf_graph_payloads(graph),
+                    qf_graph_stored_bytes(graph));
+    put_values(&t, graph);
+    put_nodes(&t, graph);
     if (t.failed)
         st = qf_fail(diag, QF_ERR_NOMEM, "no memory for the JSON text");
-    else if (fwrite(t.p, 1, t.n, out) != t.n)
+    else if (!write(user, t.p, t.n))
         st = qf_fail(diag, QF_ERR_WRITE, "the JSON text cannot be written");
     qfi_pool_free(&pool);
     return st;
