@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The include rule: what each folder may include, as data.
 
-include <- kernels <- dispatch <-(public headers only)- driver/graph <- driver/{fold | io} <- driver/run <- driver/cli"""
+include <- kernels <- dispatch <-(public headers only)- driver/graph <- driver/{fold | io} <- driver/run <-(public headers only)- driver/cli"""
 from __future__ import annotations
 
 import re
