@@ -24,6 +24,7 @@ static const fold_case cases[] = {
     { "fold/idle/16x2048x2048", QFB_CHAIN_NONE, 16, 2048 },
     { "fold/transpose/16x2048x2048", QFB_CHAIN_TURN, 16, 2048 },
     { "fold/qk/16x2048x2048", QFB_CHAIN_QK, 16, 2048 },
+    { "fold/qk/64x2048x2048", QFB_CHAIN_QK, 64, 2048 },
     { "fold/qk/256x128x128", QFB_CHAIN_QK, 256, 128 },
 };
 
@@ -80,7 +81,7 @@ static double best_of_copies(const paths *p, qf_diag *diag)
 static qf_status fold_once(const paths *p, qf_report **report, qf_diag *diag)
 {
     const qf_fold_options options = {
-        .struct_size = sizeof options, .max_growth = QF_GROWTH_DEFAULT, .threads = 1, .force = true
+        .struct_size = sizeof options, .max_growth = QF_GROWTH_DEFAULT, .threads = 0, .force = true
     };
     return qf_fold_file(p->input, p->output, &options, report, diag);
 }

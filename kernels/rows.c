@@ -10,9 +10,9 @@ static const qfk_row rows[] = {
 #define ROW_NAME(o, k, isa, exactness)                                             \
     .name = #o "_" #k "_" #isa, .op = #o, .op_id = QFK_OP_##o, .key = QFK_KEY_##k, \
     .exact = QFK_##exactness, .needs = QFK_NEEDS_##isa
-#define QFK_ROW(fam, o, k, isa, exactness) \
+#define QF_ROW(fam, o, k, isa, exactness) \
     { ROW_NAME(o, k, isa, exactness), .family = QFK_##fam, .fn = qfk_##o##_##k##_##isa },
-#define QFK_GEMM(o, k, isa, m_step, n_step, exactness)                                \
+#define QF_GEMM(o, k, isa, m_step, n_step, exactness)                                \
     { ROW_NAME(o, k, isa, exactness), .family = QFK_gemm, .mr = m_step, .nr = n_step, \
       .gemm = qfk_##o##_##k##_##isa },
 #include "rows.def"

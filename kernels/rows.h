@@ -5,8 +5,8 @@
  * (bench). What a kernel may do is stated at qfk_tile in <qfold/kernels.h>.
  *
  *   QFK_OP(family, op, n_in, text)        an operator: how many inputs, what it computes
- *   QFK_ROW(family, op, key, isa, exact)   the kernel qfk_<op>_<key>_<isa>; later rows win
- *   QFK_GEMM(op, key, isa, mr, nr, exact)  the packed step of that name with its block sizes */
+ *   QF_ROW(family, op, key, isa, exact)   the kernel qfk_<op>_<key>_<isa>; later rows win
+ *   QF_GEMM(op, key, isa, mr, nr, exact)  the packed step of that name with its block sizes */
 #ifndef QFK_ROWS_H
 #define QFK_ROWS_H
 
@@ -30,8 +30,8 @@ typedef enum qfk_op {
     QFK_OP_COUNT
 } qfk_op;
 
-#define QFK_ROW(family, op, key, isa, exact) qfk_tile qfk_##op##_##key##_##isa;
-#define QFK_GEMM(op, key, isa, mr, nr, exact) qfk_gemm qfk_##op##_##key##_##isa;
+#define QF_ROW(family, op, key, isa, exact) qfk_tile qfk_##op##_##key##_##isa;
+#define QF_GEMM(op, key, isa, mr, nr, exact) qfk_gemm qfk_##op##_##key##_##isa;
 #include "rows.def"
 
 #endif

@@ -8,8 +8,8 @@ from typing import Iterator
 
 from tree import ROOT, files, finish, lines
 
-ROW = re.compile(r"QFK_ROW\((\w+), (\w+), (\w+), (\w+), (\w+)\)")
-GEMM = re.compile(r"QFK_GEMM\((\w+), (\w+), (\w+), \d+, \d+, (\w+)\)")
+ROW = re.compile(r"QF_ROW\((\w+), (\w+), (\w+), (\w+), (\w+)\)")
+GEMM = re.compile(r"QF_GEMM\((\w+), (\w+), (\w+), \d+, \d+, (\w+)\)")
 OPERATOR = re.compile(r"QFK_OP\((\w+), (\w+), \d+,")
 KERNEL = re.compile(r"(?:void |[A-Z][A-Z0-9_]*\()qfk_(\w+_(?:scalar|avx2|avx512|neon))\b")
 """A definition stands at the start of a line, as a function or as the first argument of a macro."""
@@ -21,7 +21,7 @@ def rows() -> Iterator[tuple[str, str, str, str, str, str]]:
         for number, line in enumerate(lines(path), 1):
             if path.name == "rows.def" or not (match := ROW.match(line) or GEMM.match(line)):
                 continue
-            found = match.groups() if line.startswith("QFK_ROW") else ("gemm", *match.groups())
+            found = match.groups() if line.startswith("QF_ROW") else ("gemm", *match.groups())
             yield (f"{path}:{number}", *found)
 
 
