@@ -248,6 +248,16 @@ void qfi_unuse(qfi_fold *fold, qfi_id v)
     run->boundary[v] = QFI_NONE;
 }
 
+/* A number that stays is stated in terms of symbols, which the nodes that its operands come from
+ * bind: a literal in their place would leave the symbols unbound. */
+static bool binds_symbols(const qf_graph *g, const qfi_node *user, qfi_id v)
+{
+    bool number = false;
+    for (uint32_t k = 0; k < user->n_out; k++)
+        number |= g->value[user->first_out + k].kind == QF_VALUE_SCALAR;
+    return number && g->value[v].kind == QF_VALUE_SCALAR && g->value[v].node != QFI_NONE;
+}
+
 qf_status qfi_settle(qfi_fold *fold, qf_diag *diag)
 {
     const qf_graph *g = fold->graph;
@@ -256,8 +266,12 @@ qf_status qfi_settle(qfi_fold *fold, qf_diag *diag)
         const qfi_node *node = &g->node[run->queue.item[--run->queue.n]];
         for (uint32_t k = 0; k < node->n_in; k++) {
             const uint32_t at = node->first_in + k;
-            if (g->operand[at] != QFI_NONE)
-                QF_TRY(use_value(fold, g->operand[at], run->read[at], diag));
+            const qfi_id v = g->operand[at];
+            if (v == QFI_NONE)
+                continue;
+            if (binds_symbols(g, node, v))
+                QF_TRY(qfi_deny(fold, g->value[v].node, QF_REASON_output_kind, diag));
+            QF_TRY(use_value(fold, v, run->read[at], diag));
         }
     }
     return QF_OK;

@@ -26,6 +26,29 @@ static void test_number_feeds_fold(void **state)
     model_free(m);
 }
 
+/* What binds the symbols of a number that stays must stay, too. */
+static void test_number_of_a_kept_number(void **state)
+{
+    (void)state;
+    static const char *const keep[] = { "again", NULL };
+    model *m = model_new(16);
+    const qfi_id x = add_input(m, "x", TYPE(f32, 2));
+    const qfi_id n = add_stored(m, QF_VALUE_CONST, "n", type_of(QF_DT_i64, 0, NULL));
+    const qfi_id number = add_call(m, "number", "t.item.d", IN(n), NO_ARGS);
+    const qfi_id again = add_call(m, "again", "t.item.d", IN(number), NO_ARGS);
+    add_output(m, add_call(m, "y", "t.scale.d", IN(x, again), NO_ARGS));
+    folded *f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096, .keep = keep });
+    assert_int_equal(reason_of(f, "number"), QF_REASON_output_kind);
+    assert_int_equal(verdict_of(f, "again"), QF_KEPT);
+    assert_false(f->fold.edits.is_literal[number]);
+    folded_free(f);
+    f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096 });
+    assert_int_equal(verdict_of(f, "number"), QF_FOLDED);
+    assert_int_equal(verdict_of(f, "again"), QF_FOLDED);
+    folded_free(f);
+    model_free(m);
+}
+
 /* A number that reads a written buffer is no literal. */
 static void test_number_of_state(void **state)
 {
@@ -71,6 +94,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_number_feeds_fold),
+        cmocka_unit_test(test_number_of_a_kept_number),
         cmocka_unit_test(test_number_of_state),
         cmocka_unit_test(test_type_mismatch),
     };
