@@ -13,7 +13,6 @@ typedef struct reading {
     const qf_storage *storage;
     char *to;
     uint64_t at, size, parts, total; /* bytes of the first run, of each; tasks per run and in all */
-    uint64_t run_size[QFI_LOOPS];
     int64_t gap[QFI_LOOPS], count[QFI_LOOPS];
     int n_loop;
     uint64_t per_task;

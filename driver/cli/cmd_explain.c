@@ -21,13 +21,13 @@ static void print_bytes(const char *title, uint64_t bytes)
 
 static void print_node(const qf_report_node *node)
 {
-    static const char *const verdicts[] = {
-        [QF_FOLDED] = "folded: depends on constants alone",
-        [QF_KEPT] = "kept",
-        [QF_DEAD] = "dead: nothing needs it any more, removed",
+    static const char *const why[] = {
+        [QF_FOLDED] = ": depends on constants alone",
+        [QF_KEPT] = "",
+        [QF_DEAD] = ": nothing needs it any more, removed",
     };
-    printf("%s%s (%s)\n  %-9s  %s\n", node->graph, node->name, node->op, "verdict",
-           verdicts[node->verdict]);
+    printf("%s%s (%s)\n  %-9s  %s%s\n", node->graph, node->name, node->op, "verdict",
+           qf_verdict_name(node->verdict), why[node->verdict]);
     if (node->verdict == QF_KEPT)
         printf("  %-9s  %s (%s): %s\n", "reason", qf_reason_name(node->reason),
                qf_reason_class_name(qf_reason_class_of(node->reason)),

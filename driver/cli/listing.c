@@ -3,10 +3,6 @@
 
 #include "folding.h"
 
-static const char *const verdicts[] = {
-    [QF_FOLDED] = "folded", [QF_KEPT] = "kept", [QF_DEAD] = "dead"
-};
-
 /* Columns as wide as the longest name, within reason. */
 static int widest(const qf_report *r, bool op)
 {
@@ -37,7 +33,7 @@ void qfi_print_nodes(const qf_report *r)
     const int name = widest(r, false), op = widest(r, true);
     for (uint32_t i = 0; i < r->n_nodes; i++) {
         const qf_report_node *node = &r->node[i];
-        printf("%-6s  ", verdicts[node->verdict]);
+        printf("%-6s  ", qf_verdict_name(node->verdict));
         fputs(node->graph, stdout);
         qfi_put(stdout, node->name, strlen(node->name), name);
         fputs("  ", stdout);

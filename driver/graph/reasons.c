@@ -1,4 +1,4 @@
-/* Names, texts and classes of reasons, from reasons.def. */
+/* Names of verdicts; names, texts and classes of reasons, from reasons.def. */
 #include <qfold/fold.h>
 
 static const struct {
@@ -40,4 +40,12 @@ const char *qf_reason_class_name(qf_reason_class kind)
 {
     return (size_t)kind < sizeof class_names / sizeof *class_names ? class_names[kind]
                                                                    : class_names[0];
+}
+
+const char *qf_verdict_name(qf_verdict verdict)
+{
+    static const char *const names[] = {
+        [QF_FOLDED] = "folded", [QF_KEPT] = "kept", [QF_DEAD] = "dead"
+    };
+    return (size_t)verdict < sizeof names / sizeof *names ? names[verdict] : "unknown";
 }

@@ -1,11 +1,10 @@
 /* The .pt2 archive of torch.export: what its loader, its writer and the operator table share.
  *
- *   root/archive_format, archive_version, byteorder, .data/version      checked by pt2.c
- *   root/models/NAME.json                                               pt2_graph.c,
- * pt2_signature.c root/data/weights/NAME_weights_config.json, weight_N                pt2_config.c
- *   root/data/constants/NAME_constants_config.json, tensor_N, …         pt2_config.c
- *   root/extra/qfold.json                                               our stamp: growth spent so
- * far
+ *   root/archive_format, archive_version, byteorder, .data/version       checked by pt2.c
+ *   root/models/NAME.json                                pt2_graph.c, pt2_signature.c
+ *   root/data/weights/NAME_weights_config.json, weight_N        pt2_config.c
+ *   root/data/constants/NAME_constants_config.json, tensor_N, …  pt2_config.c
+ *   root/extra/qfold.json                                our stamp: growth spent so far
  *
  * Text is never rebuilt: the loader keeps where things stand, the writer cuts and inserts
  * (pt2_splice.c). */

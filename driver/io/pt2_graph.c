@@ -313,9 +313,8 @@ static void describe(building *b, const char *text)
     if (node->op.n > n && !memcmp(node->op.p, prefix, n))
         node->op = (qf_str){ node->op.p + n, node->op.n - n };
     qfi_aten_describe(qfi_aten_find(node->op), node->op, node);
-    qfi_aten_describe_region((qf_str){ text + node->text_begin,
-                                       (size_t)(node->text_end - node->text_begin) },
-                             node);
+    qfi_aten_describe_region(
+        (qf_str){ text + node->text_begin, (size_t)(node->text_end - node->text_begin) }, node);
 }
 
 static bool read_node(qf_graph *g, qfi_json *j)

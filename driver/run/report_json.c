@@ -8,10 +8,6 @@
 
 #include "../io/json.h"
 
-static const char *const verdict_names[] = {
-    [QF_FOLDED] = "folded", [QF_KEPT] = "kept", [QF_DEAD] = "dead"
-};
-
 /* `"key": ` behind what separates it from the member before. */
 static void put_key(qfi_text *t, const char *separator, const char *key)
 {
@@ -116,7 +112,7 @@ static void put_node(qfi_text *t, const qf_report *r, uint32_t i)
     put_string(t, "{", "graph", node->graph);
     put_string(t, ", ", "name", node->name);
     put_string(t, ", ", "op", node->op);
-    put_string(t, ", ", "verdict", verdict_names[node->verdict]);
+    put_string(t, ", ", "verdict", qf_verdict_name(node->verdict));
     put_string(t, ", ", "reason", node->verdict == QF_KEPT ? qf_reason_name(node->reason) : "");
     put_string(t, ", ", "detail", node->detail);
     put_int(t, ", ", "bytes", node->bytes);

@@ -69,6 +69,9 @@ typedef struct qf_fold_options {
  * as it was, or with its operands moved. DEAD: removed, nothing that stays comes from it. */
 typedef enum qf_verdict { QF_FOLDED, QF_KEPT, QF_DEAD } qf_verdict;
 
+/* "folded", "kept" or "dead"; "unknown" for a number that is no verdict. Thread-safe. */
+QF_API const char *qf_verdict_name(qf_verdict verdict);
+
 /* One node of the input. graph: path of enclosing nodes, "" at top level.  detail: more than the
  * reason says, or "". bytes_before: of the sources that vanish with it; bytes_after: stored for its
  * results.  bytes: size of its results, 0 if unknown.  sources: names of the stored tensors it
