@@ -1,13 +1,33 @@
-/* The groups of qfold-bench. Each registers its cases; names are <group>/<what>/<shape>/<variant>,
- * stable. */
+/* The groups of qfold-bench. Each adds its cases to the registry; names are
+ * <group>/<what>/<shape>/<variant>, stable. */
 #ifndef QFB_BENCH_H
 #define QFB_BENCH_H
 
-#include "baselines.h"
+#include "bench_work.h"
 #include "gbench.h"
+#include "limits.h"
+#include "registry.h"
 
-void qfb_register_kernels(void);
-void qfb_register_fold(void);
+void qfb_add_kernels(void);
+void qfb_add_ops(void);
+void qfb_add_chains(void);
+void qfb_add_fold(void);
+
+/* What a case is measured against. limits: kinds, as bits. plain, blas: NULL if there is none. */
+typedef struct qfb_against {
+    unsigned limits;
+    void (*plain)(void *work);
+    bool (*blas)(qfb_race *race, qfb_work *w);
+} qfb_against;
+
+/* The whole of a timed case whose work is ready: runs it, counts, closes the work. */
+void qfb_run_work(qfb_state *state, qfb_work *w, const qfb_against *against);
+
+/* What stands behind a case's name for a variant. */
+const char *qfb_variant_suffix(unsigned variant);
+
+/* Seconds that the cases of ops and chains spend in rounds. */
+extern double qfb_budget;
 
 /* After a loop that moved `bytes` bytes per iteration (reads and writes) and took `faults` minor
  * faults in all: counters bytes, GB/s, x_copy (time of the best copy that moves as many bytes, over

@@ -131,8 +131,8 @@ static void run_fold(qfb_state *state, const void *argument)
     remove_paths(&p);
 }
 
-void qfb_register_fold(void)
+void qfb_add_fold(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        qfb_register(cases[i].name, run_fold, &cases[i]);
+        qfb_add(false, run_fold, &cases[i], "%s", cases[i].name);
 }

@@ -111,10 +111,10 @@ static void add_case(const qfk_row *row, size_t m, size_t n)
     const char *isa = strrchr(row->name, '_') + 1;
     snprintf(name, sizeof name, "kernels/%.*s/%zux%zu/%s", (int)(isa - 1 - row->name), row->name, m,
              n, isa);
-    qfb_register(name, row->gemm ? run_gemm : run_tile, k);
+    qfb_add(false, row->gemm ? run_gemm : run_tile, k, "%s", name);
 }
 
-void qfb_register_kernels(void)
+void qfb_add_kernels(void)
 {
     static const struct {
         size_t m, n;

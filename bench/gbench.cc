@@ -4,6 +4,8 @@
 #include <benchmark/benchmark.h>
 
 #include <chrono>
+#include <string>
+#include <vector>
 
 struct qfb_state {
     benchmark::State *state;
@@ -12,12 +14,22 @@ struct qfb_state {
     bool started;
 };
 
-void qfb_register(const char *name, qfb_case *run, const void *argument)
+static benchmark::internal::Benchmark *add(const char *name, qfb_case *run, const void *argument)
 {
-    benchmark::RegisterBenchmark(name, [run, argument](benchmark::State &state) {
+    return benchmark::RegisterBenchmark(name, [run, argument](benchmark::State &state) {
         qfb_state wrapped = { &state, {}, {}, 0, false };
         run(&wrapped, argument);
     });
+}
+
+void qfb_register(const char *name, qfb_case *run, const void *argument)
+{
+    add(name, run, argument);
+}
+
+void qfb_register_timed(const char *name, qfb_case *run, const void *argument)
+{
+    add(name, run, argument)->Iterations(1)->UseManualTime();
 }
 
 bool qfb_next(qfb_state *s)
@@ -32,6 +44,11 @@ bool qfb_next(qfb_state *s)
     else
         s->end = std::chrono::steady_clock::now();
     return more;
+}
+
+void qfb_seconds(qfb_state *s, double seconds)
+{
+    s->state->SetIterationTime(seconds);
 }
 
 double qfb_seconds_per_iteration(const qfb_state *s)
@@ -50,12 +67,71 @@ void qfb_skip(qfb_state *s, const char *why)
     s->state->SkipWithError(why);
 }
 
-int qfb_run(int argc, char **argv)
+namespace {
+
+using Run = benchmark::BenchmarkReporter::Run;
+
+// Version 1.8 renamed how a run says that it was left out: whichever member there is.
+template <typename R> auto skipped(const R &run, int) -> decltype(run.skipped, std::string())
 {
-    benchmark::Initialize(&argc, argv);
-    if (benchmark::ReportUnrecognizedArguments(argc, argv))
-        return 2;
-    benchmark::RunSpecifiedBenchmarks();
+    return run.skipped ? (run.skip_message.empty() ? "left out" : run.skip_message) : "";
+}
+template <typename R>
+auto skipped(const R &run, long) -> decltype(run.error_occurred, std::string())
+{
+    return run.error_occurred ? (run.error_message.empty() ? "left out" : run.error_message) : "";
+}
+
+class Teller : public benchmark::BenchmarkReporter
+{
+public:
+    Teller(void (*told)(void *, const qfb_measured *), void *user) : told_(told), user_(user) {}
+
+    bool ReportContext(const Context &) override { return true; }
+
+    void ReportRuns(const std::vector<Run> &runs) override
+    {
+        for (const Run &run : runs) {
+            if (run.run_type == Run::RT_Iteration)
+                tell(run);
+        }
+    }
+
+private:
+    void tell(const Run &run)
+    {
+        std::vector<const char *> names;
+        std::vector<double> values;
+        const std::string name = run.run_name.function_name, why = skipped(run, 0);
+        for (const auto &counter : run.counters) {
+            names.push_back(counter.first.c_str());
+            values.push_back(counter.second.value);
+        }
+        const double runs = run.iterations ? static_cast<double>(run.iterations) : 1;
+        const qfb_measured measured = { name.c_str(),
+                                        why.empty() ? nullptr : why.c_str(),
+                                        static_cast<int>(run.repetition_index),
+                                        run.real_accumulated_time / runs,
+                                        names.size(),
+                                        names.data(),
+                                        values.data() };
+        told_(user_, &measured);
+    }
+
+    void (*told_)(void *, const qfb_measured *);
+    void *user_;
+};
+
+} // namespace
+
+void qfb_options(int *argc, char **argv)
+{
+    benchmark::Initialize(argc, argv);
+}
+
+void qfb_run(void (*told)(void *, const qfb_measured *), void *user)
+{
+    Teller teller(told, user);
+    benchmark::RunSpecifiedBenchmarks(&teller, std::string("."));
     benchmark::Shutdown();
-    return 0;
 }

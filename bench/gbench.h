@@ -1,5 +1,5 @@
-/* Google Benchmark for C: a case is a function and its argument; the library decides how often it
- * runs. */
+/* Google Benchmark for C: it runs and repeats the cases that were chosen, and hands over what they
+ * measured. */
 #ifndef QFB_GBENCH_H
 #define QFB_GBENCH_H
 
@@ -13,23 +13,43 @@ extern "C" {
 typedef struct qfb_state qfb_state;
 typedef void qfb_case(qfb_state *state, const void *argument);
 
-/* `argument` must live until qfb_run returns. */
+/* `argument` must live until qfb_run returns. register: the library decides how often the loop
+ * runs, by its time. register_timed: the case runs its loop once and says its seconds. */
 void qfb_register(const char *name, qfb_case *run, const void *argument);
+void qfb_register_timed(const char *name, qfb_case *run, const void *argument);
 
 /* while (qfb_next(state)) { work } */
 bool qfb_next(qfb_state *state);
 
+/* Seconds of the work, from inside the loop of a timed case. */
+void qfb_seconds(qfb_state *state, double seconds);
+
 /* Time and iterations of the loop that has ended. */
 double qfb_seconds_per_iteration(const qfb_state *state);
 
-/* A counter of the result line; later values replace earlier ones. */
+/* A counter of the result; later values replace earlier ones. */
 void qfb_counter(qfb_state *state, const char *name, double value);
 
 /* Leaves the case out, saying why. */
 void qfb_skip(qfb_state *state, const char *why);
 
-/* Runs what --benchmark_filter selects. Returns the exit code: 2 for bad arguments. */
-int qfb_run(int argc, char **argv);
+/* What a case measured. skipped: why there is nothing, or NULL. repetition: number of the run among
+ * those of its name. */
+typedef struct qfb_measured {
+    const char *name, *skipped;
+    int repetition;
+    double seconds;
+    size_t n;
+    const char *const *counter;
+    const double *value;
+} qfb_measured;
+
+/* Takes the --benchmark_ options out of the arguments; ends the program with exit code 1 if it does
+ * not know one. */
+void qfb_options(int *argc, char **argv);
+
+/* Runs what was registered; told() hears of every result as it comes. */
+void qfb_run(void (*told)(void *user, const qfb_measured *m), void *user);
 
 #ifdef __cplusplus
 }
