@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "check_file.h"
 #include "report.h"
 
 double qfb_budget = 0.4;
@@ -17,10 +18,11 @@ static const char usage[] =
     "  --benchmark_repetitions=N      runs of each case\n"
     "  --seconds=S                    of a case of the groups ops and chains (default 0.4)\n"
     "  --compare                      the time of every rival and limit below each case\n"
+    "  --check=FILE                   run what the demands of FILE need and judge them\n"
     "Groups, ratios and counters: bench/README.md. Exit code: 0, 1 failed, 2 usage.\n";
 
 typedef struct arguments {
-    const char *filter;
+    const char *filter, *check;
     bool list, compare;
 } arguments;
 
@@ -50,6 +52,8 @@ static bool take(arguments *a, const char *arg)
     const char *value;
     if ((value = value_of(arg, "--benchmark_filter")))
         a->filter = value;
+    else if ((value = value_of(arg, "--check")))
+        a->check = value;
     else if ((value = value_of(arg, "--seconds")))
         qfb_budget = strtod(value, NULL);
     else if (!strncmp(arg, "--benchmark_list_tests", 22))
@@ -94,10 +98,40 @@ static void list(void)
     }
 }
 
+/* Marks the cases to run. False: usage, said on stderr. */
+static bool choose(const arguments *a, qfb_demands *demands)
+{
+    char error[400];
+    if (a->check && !qfb_demands_read(a->check, demands, error)) {
+        fprintf(stderr, "qfold-bench: %s\n", error);
+        return false;
+    }
+    if (a->check)
+        qfb_demands_want(demands);
+    else if (!qfb_want_regex(a->filter)) {
+        fprintf(stderr, "qfold-bench: not a regular expression: %s\n", a->filter);
+        return false;
+    }
+    return true;
+}
+
+/* Runs what was chosen; whether all demands hold. */
+static bool run(const arguments *a, const qfb_demands *demands)
+{
+    output o = { .args = a };
+    qfb_register_wanted();
+    qfb_print_head(stdout);
+    qfb_run(told, &o);
+    const bool held = !a->check || qfb_demands_judge(stdout, demands, &o.results);
+    qfb_results_free(&o.results);
+    return held;
+}
+
 int main(int argc, char **argv)
 {
     arguments args = { 0 };
-    output o = { .args = &args };
+    qfb_demands demands = { 0 };
+    int code = 2;
     if (argc > 1 && !strcmp(argv[1], "--help")) {
         fputs(usage, stdout);
         return 0;
@@ -108,17 +142,11 @@ int main(int argc, char **argv)
     qfb_add_ops();
     qfb_add_chains();
     qfb_add_fold();
-    if (!qfb_want_regex(args.filter)) {
-        fprintf(stderr, "qfold-bench: not a regular expression: %s\n", args.filter);
-        return 2;
+    if (choose(&args, &demands)) {
+        if (args.list)
+            list();
+        code = args.list || run(&args, &demands) ? 0 : 1;
     }
-    if (args.list) {
-        list();
-        return 0;
-    }
-    qfb_register_wanted();
-    qfb_print_head(stdout);
-    qfb_run(told, &o);
-    qfb_results_free(&o.results);
-    return 0;
+    qfb_demands_free(&demands);
+    return code;
 }

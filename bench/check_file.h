@@ -1,0 +1,34 @@
+/* Files of demands on figures: a line each,
+ *     benchmark-name-glob  counter  >=|<=  value  [isa]
+ * '#' opens a comment. isa: a name as QFOLD_CAPS takes it; the line then counts only on a machine
+ * whose best level it is. */
+#ifndef QFB_CHECK_FILE_H
+#define QFB_CHECK_FILE_H
+
+#include <stdio.h>
+
+#include "results.h"
+
+typedef struct qfb_demand {
+    char glob[200], counter[60], isa[16];
+    bool at_least;
+    double value;
+} qfb_demand;
+
+typedef struct qfb_demands {
+    qfb_demand *demand;
+    size_t n;
+} qfb_demands;
+
+/* Reads a file; on failure `error` names file and line. */
+bool qfb_demands_read(const char *path, qfb_demands *out, char error[400]);
+void qfb_demands_free(qfb_demands *demands);
+
+/* Marks the cases that the demands of this machine need. */
+void qfb_demands_want(const qfb_demands *demands);
+
+/* Prints PASS, FAIL or NOT RUN and the figure for each demand: of several cases or repetitions, a
+ * case's best repetition and the worst of the cases. Returns whether none failed. */
+bool qfb_demands_judge(FILE *out, const qfb_demands *demands, const qfb_results *results);
+
+#endif
