@@ -167,6 +167,21 @@ static const qfi_resident *find_resident(const qfi_run *run, const qfi_operand *
     return NULL;
 }
 
+const char *qfi_fetch_memory(const qfi_run *run, const qfi_operand *o, int n_loop,
+                             const int64_t *lo, const int64_t *n, qfi_form *at)
+{
+    *at = o->at;
+    if (o->source == QFI_MEMORY)
+        return o->storage->data;
+    if (o->source == QFI_KEPT)
+        return run->kept + run->pipe->kept[o->which].at;
+    const qfi_resident *held = o->source == QFI_READ ? find_resident(run, o, n_loop, lo, n) : NULL;
+    if (!held)
+        return NULL;
+    *at = held->at;
+    return held->p;
+}
+
 /* A form over the loops of a piece as one over a box that begins at lo, or back (sign -1). */
 static void move_form(qfi_form *form, int n_loop, const int64_t *lo, int64_t sign)
 {
@@ -293,25 +308,19 @@ qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t
     for (int i = 0; i < p->n_operand; i++) {
         const qfi_operand *o = &p->operand[i];
         qfi_form *lane = &t->nest.lane[1 + i];
-        const qfi_resident *held =
-            o->source == QFI_READ ? find_resident(run, o, p->box.n_loop, lo, n) : NULL;
-        *lane = held ? held->at : o->at;
+        t->source[i] = qfi_fetch_memory(run, o, p->box.n_loop, lo, n, lane);
         move_form(lane, p->box.n_loop, lo, 1);
+        if (t->source[i])
+            continue;
         switch ((qfi_source)o->source) {
-        case QFI_MEMORY:
-            t->source[i] = o->storage->data;
-            break;
+        case QFI_MEMORY: /* of no element */
         case QFI_KEPT:
-            t->source[i] = run->kept + run->pipe->kept[o->which].at;
             break;
         case QFI_SPLAT:
             t->source[i] = (const char *)&o->splat;
             break;
         case QFI_READ:
-            if (held)
-                t->source[i] = held->p;
-            else
-                QF_TRY(fetch_read(run, o, p->box.n_loop, n, lane, &t->source[i]));
+            QF_TRY(fetch_read(run, o, p->box.n_loop, n, lane, &t->source[i]));
             break;
         case QFI_PANEL:
             QF_TRY(fetch_panel(run, o, &p->box, lo, n, lane, &t->source[i]));

@@ -104,6 +104,7 @@ struct qfi_breaker {
     const qfk_row *kernel[QFI_BREAKER_KERNELS];
     uint8_t bits[QFI_BREAKER_KERNELS]; /* of what each kernel makes */
     qf_dtype compute;
+    uint8_t turned; /* matmul: bit i: operand i runs along k, its last dim */
     qfi_breaker_run *run;
 };
 

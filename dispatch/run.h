@@ -83,6 +83,11 @@ typedef struct qfi_tiles {
  */
 qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t *n);
 
+/* Where element 0 of operand `o` is if the box [lo, lo + n) of its loops is in memory, *at its
+ * elements' numbers from there; NULL if it has to be read or made. */
+const char *qfi_fetch_memory(const qfi_run *run, const qfi_operand *o, int n_loop,
+                             const int64_t *lo, const int64_t *n, qfi_form *at);
+
 /* Reading operand `o` for a box of n[l] steps. run: bytes of one run; UINT64_MAX if there is no gap
  * between runs.  size: bytes in memory; UINT64_MAX if that passes any memory. */
 typedef struct qfi_fetch_cost {

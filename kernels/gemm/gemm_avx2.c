@@ -18,6 +18,7 @@ void qfk_gemm_f32_avx2(size_t k, const void *a0, const void *b0, void *c0, ptrdi
         s[i][0] = add ? _mm256_loadu_ps(c) : _mm256_setzero_ps();
         s[i][1] = add ? _mm256_loadu_ps(c + 8) : _mm256_setzero_ps();
     }
+#pragma GCC unroll 4
     for (; k; k--, a += MR, b += 16) {
         const __m256 lo = _mm256_loadu_ps(b), hi = _mm256_loadu_ps(b + 8);
 #pragma GCC unroll 6
@@ -47,6 +48,7 @@ void qfk_gemm_f64_avx2(size_t k, const void *a0, const void *b0, void *c0, ptrdi
         s[i][0] = add ? _mm256_loadu_pd(c) : _mm256_setzero_pd();
         s[i][1] = add ? _mm256_loadu_pd(c + 4) : _mm256_setzero_pd();
     }
+#pragma GCC unroll 4
     for (; k; k--, a += MR, b += 8) {
         const __m256d lo = _mm256_loadu_pd(b), hi = _mm256_loadu_pd(b + 4);
 #pragma GCC unroll 6

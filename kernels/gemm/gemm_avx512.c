@@ -18,6 +18,7 @@ void qfk_gemm_f32_avx512(size_t k, const void *a0, const void *b0, void *c0, ptr
         s[i][0] = add ? _mm512_loadu_ps(c) : _mm512_setzero_ps();
         s[i][1] = add ? _mm512_loadu_ps(c + 16) : _mm512_setzero_ps();
     }
+#pragma GCC unroll 4
     for (; k; k--, a += MR, b += 32) {
         const __m512 lo = _mm512_loadu_ps(b), hi = _mm512_loadu_ps(b + 16);
 #pragma GCC unroll 14
@@ -47,6 +48,7 @@ void qfk_gemm_f64_avx512(size_t k, const void *a0, const void *b0, void *c0, ptr
         s[i][0] = add ? _mm512_loadu_pd(c) : _mm512_setzero_pd();
         s[i][1] = add ? _mm512_loadu_pd(c + 8) : _mm512_setzero_pd();
     }
+#pragma GCC unroll 4
     for (; k; k--, a += MR, b += 16) {
         const __m512d lo = _mm512_loadu_pd(b), hi = _mm512_loadu_pd(b + 8);
 #pragma GCC unroll 14

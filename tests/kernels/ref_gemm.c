@@ -129,7 +129,13 @@ static bool run_gemm(const qfk_row *row, const qfk_row *scalar, check_rng *rng, 
     return ok;
 }
 
+static uint64_t panel(const ref_el *e)
+{
+    return e->in[0];
+}
+
 const ref_op ref_gemm[] = {
     { .op = "gemm", .whole = run_gemm },
+    { .op = "panel", .element = panel, .flags = REF_ANY_COL },
     { 0 },
 };
