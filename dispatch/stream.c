@@ -4,9 +4,11 @@
 
 #include <string.h>
 
-#define WINDOW ((uint64_t)4 << 20) /* stays in the last cache level on its way to the consumer */
-#define SMALL_WINDOW ((uint64_t)2 << 20) /* of several side by side */
-#define WINDOWS_PER_WORKER 4
+/* A window that one worker makes stays in its second cache level on the way to the consumer: 1 GiB
+ * permuted from file to file in 0.47 s by 256 KiB, 0.60 s by 512 KiB and 2 MiB. One that all
+ * workers make together stays in the last level. */
+#define WINDOW ((uint64_t)256 << 10)
+#define COMMON_WINDOW ((uint64_t)4 << 20)
 
 qfi_walk qfi_segment_windows(const qfi_segment *s, uint64_t size)
 {
@@ -37,8 +39,16 @@ qf_status qfi_stream_told(const qf_ctx *ctx, uint64_t done, qf_diag *diag)
     return QF_OK;
 }
 
+qf_status qf_sink_write(const qf_sink *sink, const void *data, size_t n, qf_diag *diag)
+{
+    qf_digest note = { 0 };
+    if (sink->digest)
+        sink->digest(sink->user, data, n, &note);
+    return sink->take(sink->user, data, n, &note, diag);
+}
+
 /* 4-bit results: a window may end inside a byte, which then opens the next one. */
-static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, qfi_sink_fn *sink, void *user,
+static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, const qf_sink *sink,
                                 qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
@@ -57,7 +67,7 @@ static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, qfi_sink_fn
         QF_TRY(qfi_session_status(
             s, qfi_run_segment(&s->run, r, lo, n, s->window, (int64_t)first, stride), diag));
         const uint64_t ready = i + 1 < w.total ? end * r->bits / 8 : qfi_bytes(end, r->bits);
-        QF_TRY(sink(user, s->window, (size_t)ready, diag));
+        QF_TRY(qf_sink_write(sink, s->window, (size_t)ready, diag));
         if (r->bits < 8 && (first = end & 1) != 0)
             s->window[0] = s->window[ready];
         sent += ready;
@@ -66,22 +76,19 @@ static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, qfi_sink_fn
     return QF_OK;
 }
 
-/* Whether workers make whole windows: what a breaker makes, and what shares bytes with its
- * neighbour, is made by all of them together. */
-static bool goes_side_by_side(const qf_ctx *ctx, const qf_pipe *pipe)
+/* What a breaker makes, and what shares bytes with its neighbour, is made by all workers together.
+ */
+static bool is_common(const qfi_segment *s)
 {
-    const qfi_segment *s = pipe->result;
-
     for (uint32_t k = 0; k < s->n_piece; k++)
         for (int i = 0; i < s->piece[k]->n_operand; i++)
             if (s->piece[k]->operand[i].source == QFI_PANEL)
-                return false;
-    return qfi_workers(ctx) > 1 && s->bits >= 8 && pipe->cost.written > SMALL_WINDOW;
+                return true;
+    return s->bits < 8;
 }
 
 qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *arena,
-                         qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag),
-                         void *user, qf_diag *diag)
+                         const qf_sink *sink, qf_diag *diag)
 {
     qfi_session s;
     qfi_wants wants;
@@ -94,16 +101,17 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
     if (ctx.memory < pipe->cost.scratch)
         QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few",
                 (unsigned long long)ctx.memory);
-    bool many = goes_side_by_side(&ctx, pipe);
-    const uint64_t least = many ? SMALL_WINDOW : WINDOW;
+    const bool common = is_common(pipe->result);
+    bool many = !common && qfi_workers(&ctx) > 1 && pipe->cost.written > WINDOW;
+    const uint64_t least = common ? COMMON_WINDOW : WINDOW;
     qfi_wants_plan(&ctx, pipe, least, &wants);
     const uint64_t size = choose_size(&ctx, pipe, &wants, least);
-    const uint64_t count = many ? qfi_workers(&ctx) * WINDOWS_PER_WORKER : 1;
+    const uint64_t count = many ? QFI_SIDE_BY_SIDE : 1;
     st = qfi_session_open(&s, &ctx, pipe, arena, &wants, size * count + 8, diag);
     many = many && qfi_workers(&s.ctx) > 1 && s.window_size >= 2 * size;
     if (st == QF_OK)
-        st = many ? qfi_stream_side_by_side(&s, pipe, size, sink, user, diag)
-                  : stream_windows(&s, pipe, sink, user, diag);
+        st = many ? qfi_stream_side_by_side(&s, pipe, size, sink, diag)
+                  : stream_windows(&s, pipe, sink, diag);
     qfi_session_close(&s);
     return st;
 }
@@ -111,7 +119,7 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
 static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
-    const qfi_walk w = qfi_segment_windows(r, 4 * WINDOW);
+    const qfi_walk w = qfi_segment_windows(r, 4 * COMMON_WINDOW);
     uint64_t done = 0;
 
     if (r->bits < 8)
@@ -138,7 +146,7 @@ qf_status qf_pipe_run(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *are
     QF_TRY(qfi_ctx_make(user_ctx, &ctx, diag));
     if (pipe->cost.written == 0)
         return QF_OK;
-    qfi_wants_plan(&ctx, pipe, 4 * WINDOW, &wants);
+    qfi_wants_plan(&ctx, pipe, 4 * COMMON_WINDOW, &wants);
     qf_status st = qfi_session_open(&s, &ctx, pipe, arena, &wants, 0, diag);
     if (st == QF_OK)
         st = run_windows(&s, pipe, dst, diag);

@@ -46,13 +46,13 @@ qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pip
                            const qfi_wants *wants, uint64_t window, qf_diag *diag);
 void qfi_session_close(qfi_session *s);
 
-/* Consumer of a stream. */
-typedef qf_status qfi_sink_fn(void *user, const void *data, size_t n, qf_diag *diag);
+/* Windows in the making at once. */
+#define QFI_SIDE_BY_SIDE 64
 
 /* Windows of `window` bytes, several at a time, for an open session whose window memory holds at
  * least two. Elements of whole bytes. */
 qf_status qfi_stream_side_by_side(qfi_session *s, const qf_pipe *pipe, uint64_t window,
-                                  qfi_sink_fn *sink, void *user, qf_diag *diag);
+                                  const qf_sink *sink, qf_diag *diag);
 
 /* Report progress; ERR_CANCELLED if that is the answer. */
 qf_status qfi_stream_told(const qf_ctx *ctx, uint64_t done, qf_diag *diag);

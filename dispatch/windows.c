@@ -3,12 +3,11 @@
  * next windows are made, and nobody waits for anybody. */
 #include "dispatch/stream.h"
 
-#define BATCH 32 /* windows at most */
-
-/* A window and what became of it. at, bytes: where it stands in its memory, and its size. */
+/* A window and what became of it. bytes: its size. */
 typedef struct pane {
     bool ready;
     uint64_t bytes;
+    qf_digest note;
     qf_status status;
     qfi_fault fault;
 } pane;
@@ -18,15 +17,14 @@ typedef struct batch {
     qfi_session *session;
     const qfi_segment *segment;
     const qfi_walk *walk;
-    qfi_sink_fn *sink;
-    void *user;
+    const qf_sink *sink;
     qf_diag *diag;
     int64_t first;
     uint32_t n, next, lock;
     bool busy;
     qf_status status;
     uint64_t window, work; /* bytes of each window, and of each worker's memory */
-    pane pane[BATCH];
+    pane pane[QFI_SIDE_BY_SIDE];
 } batch;
 
 static void lock(batch *b)
@@ -61,6 +59,8 @@ static void make_pane(batch *b, uint32_t i, uint32_t worker)
     p->bytes = qfi_bytes((uint64_t)qfi_walk_at(b->walk, b->first + i, lo, n), b->segment->bits);
     p->status = p->bytes > b->window ? QFI_TOO_LARGE
                                      : qfi_run_dense(&run, b->segment, lo, n, memory_of(b, i));
+    if (p->status == QF_OK && b->sink->digest)
+        b->sink->digest(b->sink->user, memory_of(b, i), (size_t)p->bytes, &p->note);
 }
 
 static qf_status hand_on(batch *b, uint32_t i)
@@ -69,7 +69,7 @@ static qf_status hand_on(batch *b, uint32_t i)
 
     b->session->fault = p->fault;
     QF_TRY(qfi_session_status(b->session, p->status, b->diag));
-    return b->sink(b->user, memory_of(b, i), (size_t)p->bytes, b->diag);
+    return b->sink->take(b->sink->user, memory_of(b, i), (size_t)p->bytes, &p->note, b->diag);
 }
 
 /* Pane i is made; hands on what is due, unless somebody does. */
@@ -98,7 +98,7 @@ static void pane_task(void *arg, uint32_t i, uint32_t worker)
 }
 
 qf_status qfi_stream_side_by_side(qfi_session *s, const qf_pipe *pipe, uint64_t window,
-                                  qfi_sink_fn *sink, void *user, qf_diag *diag)
+                                  const qf_sink *sink, qf_diag *diag)
 {
     const qfi_walk walk = qfi_segment_windows(pipe->result, window);
     const uint32_t workers = qfi_workers(&s->ctx);
@@ -107,7 +107,6 @@ qf_status qfi_stream_side_by_side(qfi_session *s, const qf_pipe *pipe, uint64_t 
                 .segment = pipe->result,
                 .walk = &walk,
                 .sink = sink,
-                .user = user,
                 .diag = diag,
                 .window = window,
                 .work = left / workers & ~(uint64_t)63 };
@@ -115,7 +114,7 @@ qf_status qfi_stream_side_by_side(qfi_session *s, const qf_pipe *pipe, uint64_t 
 
     for (b.first = 0; b.first < walk.total; b.first += b.n) {
         const int64_t rest = walk.total - b.first;
-        b.n = (uint32_t)(most < BATCH ? most : BATCH);
+        b.n = (uint32_t)(most < QFI_SIDE_BY_SIDE ? most : QFI_SIDE_BY_SIDE);
         b.n = rest < b.n ? (uint32_t)rest : b.n;
         b.next = 0;
         for (uint32_t i = 0; i < b.n; i++)

@@ -42,12 +42,10 @@ typedef struct qfi_pass {
  * Looks at no payload but those of small values. ERR_ASSERT, ERR_STRICT: see qf_fold_file. */
 QF_NODISCARD qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag);
 
-/* Produces one new payload into the sink. After ERR_VALUE, qfi_fold_reject knows which one it
- * was. */
-QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload,
-                                        qf_status (*sink)(void *user, const void *data, size_t n,
-                                                          qf_diag *diag),
-                                        void *user, qf_diag *diag);
+/* Produces one new payload into the sink, whose digest has one word. After ERR_VALUE,
+ * qfi_fold_reject knows which one it was. */
+QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_sink *sink,
+                                        qf_diag *diag);
 
 /* After a produce failed with ERR_VALUE: keeps what failed and plans again; from the third time on,
  * keeps every CHECKED node. */

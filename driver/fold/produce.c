@@ -46,15 +46,13 @@ static uint64_t count_64(const unsigned char *p, size_t n)
     return count;
 }
 
-/* Hands bytes on and counts. part: an element that a window border cut. */
+/* A sink before the sink: counts on its way in. size: bytes of an element, 0 if there is nothing to
+ * count. The count is word 0 of a note, the rest belongs to the sink behind. */
 typedef struct counter {
     qf_dtype dtype;
     size_t size;
     uint64_t count;
-    unsigned char part[8];
-    size_t n_part;
-    qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag);
-    void *user;
+    const qf_sink *sink;
 } counter;
 
 static counter counter_of(qf_dtype dtype)
@@ -64,40 +62,46 @@ static counter counter_of(qf_dtype dtype)
     return (counter){ .dtype = dtype, .size = counts ? qf_dtype_get(dtype)->bits / 8u : 0 };
 }
 
-static void count_elements(counter *c, const unsigned char *p, size_t n)
+static uint64_t count_elements(const counter *c, const unsigned char *p, size_t n)
 {
+    uint64_t count = 0;
     for (size_t part; n > 0; p += part * c->size, n -= part) {
         part = n < STRIDE ? n : STRIDE;
         if (c->size == 8)
-            c->count += count_64(p, part);
+            count += count_64(p, part);
         else if (c->size == 4)
-            c->count += count_32(p, part);
+            count += count_32(p, part);
         else
-            c->count += count_16(p, part, c->dtype == QF_DT_f16 ? 0x7c00 : 0x7f80);
+            count += count_16(p, part, c->dtype == QF_DT_f16 ? 0x7c00 : 0x7f80);
     }
+    return count;
 }
 
-static void count_bytes(counter *c, const unsigned char *p, size_t n)
+static void count_window(void *user, const void *data, size_t n, qf_digest *note)
 {
-    while (n && c->n_part) {
-        c->part[c->n_part++] = *p++;
-        n--;
-        if (c->n_part < c->size)
-            continue;
-        count_elements(c, c->part, 1);
-        c->n_part = 0;
-    }
-    count_elements(c, p, n / c->size);
-    c->n_part = n % c->size;
-    memcpy(c->part, p + n - c->n_part, c->n_part);
+    const counter *c = user;
+    qf_digest behind = { 0 };
+
+    if (c->sink && c->sink->digest)
+        c->sink->digest(c->sink->user, data, n, &behind);
+    note->word[1] = behind.word[0];
+    note->word[0] = c->size ? count_elements(c, data, n / c->size) : 0;
 }
 
-static qf_status counting_sink(void *user, const void *data, size_t n, qf_diag *diag)
+static qf_status pass_on(void *user, const void *data, size_t n, const qf_digest *note,
+                         qf_diag *diag)
 {
     counter *c = user;
-    if (c->size)
-        count_bytes(c, data, n);
-    return c->sink ? c->sink(c->user, data, n, diag) : QF_OK;
+    const qf_digest behind = { { note->word[1] } };
+
+    c->count += note->word[0];
+    return c->sink ? c->sink->take(c->sink->user, data, n, &behind, diag) : QF_OK;
+}
+
+static qf_status stream_pipe(const qfi_fold *fold, const qf_pipe *pipe, counter *c, qf_diag *diag)
+{
+    const qf_sink sink = { .digest = count_window, .take = pass_on, .user = c };
+    return qf_pipe_stream(fold->ctx, pipe, fold->arena, &sink, diag);
 }
 
 /* ---------------------------------------- definitions behind a result */
@@ -120,7 +124,7 @@ static qf_status stream(const qfi_fold *fold, qfi_ref ref, counter *c, qf_diag *
     qf_pipe *pipe = NULL;
     qf_status st;
     QF_TRY_OUT(qfi_prog_compile(&fold->prog, fold->ctx, ref, NULL, &pipe, NULL, diag));
-    QF_TRY_OUT(qf_pipe_stream(fold->ctx, pipe, fold->arena, counting_sink, c, diag));
+    QF_TRY_OUT(stream_pipe(fold, pipe, c, diag));
 out:
     qf_pipe_free(pipe);
     return st;
@@ -178,19 +182,15 @@ static qf_status check_finite(const qfi_fold *fold, uint32_t i, qf_diag *diag)
     QF_FAIL(diag, QF_ERR_STRICT, "%.*s holds NaN or infinity, its sources do not", QFI_STR(name));
 }
 
-qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload,
-                           qf_status (*sink)(void *user, const void *data, size_t n, qf_diag *diag),
-                           void *user, qf_diag *diag)
+qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_sink *sink, qf_diag *diag)
 {
     counter c = counter_of(fold->prog.def[fold->edits.new_payload[new_payload].ref].type.dtype);
     c.sink = sink;
-    c.user = user;
     if (!fold->arena)
         fold->arena = qf_arena_new(fold->ctx);
     if (!fold->arena)
         return QFI_NO_MEMORY(diag);
-    const qf_status st =
-        qf_pipe_stream(fold->ctx, fold->pipe[new_payload], fold->arena, counting_sink, &c, diag);
+    const qf_status st = stream_pipe(fold, fold->pipe[new_payload], &c, diag);
     if (st == QF_ERR_VALUE)
         qfi_work_of(fold)->failed_payload = new_payload;
     if (st != QF_OK)

@@ -34,6 +34,8 @@ typedef struct qfi_temp {
 QF_NODISCARD qf_status qfi_temp_open(const char *target, bool replace, const qfi_file *like,
                                      qfi_temp *out, qf_diag *diag);
 QF_NODISCARD qf_status qfi_temp_write(qfi_temp *temp, const void *data, size_t n, qf_diag *diag);
+/* Takes room for the next n bytes where the file system can; ERR_WRITE if there is none. */
+QF_NODISCARD qf_status qfi_temp_reserve(qfi_temp *temp, uint64_t n, qf_diag *diag);
 /* Appends n bytes of `from` without passing them through user space where the system can
  * (copy_file_range), else by a buffer. A source that ends early is ERR_TRUNCATED. */
 QF_NODISCARD qf_status qfi_temp_copy(qfi_temp *temp, qfi_file *from, uint64_t at, uint64_t n,

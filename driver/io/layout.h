@@ -9,6 +9,8 @@
 #ifndef QFI_LAYOUT_H
 #define QFI_LAYOUT_H
 
+#include <qfold/eval.h>
+
 #include "../graph/pool.h"
 #include "file.h"
 
@@ -32,14 +34,11 @@ typedef struct qfi_layout {
 QF_NODISCARD qf_status qfi_layout_add(qfi_layout *layout, qfi_extent extent, qf_diag *diag);
 void qfi_layout_free(qfi_layout *layout);
 
-/* Where a producer puts the bytes of a VALUE extent, in order. */
-typedef struct qfi_sink qfi_sink;
-QF_NODISCARD qf_status qfi_sink_write(qfi_sink *sink, const void *data, size_t n, qf_diag *diag);
-
-/* produce: must pass exactly the extent's size to the sink; not called for size 0.
+/* produce: must pass exactly the extent's size to the sink, whose digest has one word; not called
+ * for size 0.
  * progress: may be NULL; false cancels. replace, sync: as in qfi_temp_open and qfi_temp_finish. */
 typedef struct qfi_write_options {
-    qf_status (*produce)(void *user, uint32_t new_payload, qfi_sink *sink, qf_diag *diag);
+    qf_status (*produce)(void *user, uint32_t new_payload, const qf_sink *sink, qf_diag *diag);
     void *user;
     bool (*progress)(void *user, uint64_t done, uint64_t total);
     void *progress_user;

@@ -1,15 +1,16 @@
 /* Layouts, and the one function that turns them into a file: text and padding through one buffer,
  * copies inside the kernel, values straight from their producer. Nothing is patched backwards, so
  * the output could be a pipe. */
-#include <libdeflate.h>
 #include <string.h>
 
 #include "bytes.h"
+#include "crc.h"
 #include "layout.h"
 
 #define BUFFER ((size_t)256 << 10)
 /* Between two reports of progress at most. */
 #define COPY_STEP ((uint64_t)64 << 20)
+#define LEAST_RESERVED ((uint64_t)1 << 20)
 
 qf_status qfi_layout_add(qfi_layout *layout, qfi_extent extent, qf_diag *diag)
 {
@@ -44,12 +45,12 @@ typedef struct writer {
     bool *done;
 } writer;
 
-/* left: bytes of the extent that the producer still owes. */
-struct qfi_sink {
+/* A VALUE extent on its way. left: bytes that the producer still owes. */
+typedef struct value {
     writer *w;
     uint64_t left;
-    uint32_t crc;
-};
+    qfi_crc crc;
+} value;
 
 static qf_status report(const writer *w, qf_diag *diag)
 {
@@ -83,14 +84,21 @@ static qf_status put(writer *w, const void *data, size_t n, qf_diag *diag)
     return QF_OK;
 }
 
-qf_status qfi_sink_write(qfi_sink *sink, const void *data, size_t n, qf_diag *diag)
+static void digest_window(void *user, const void *data, size_t n, qf_digest *note)
 {
-    if (n > sink->left)
+    (void)user;
+    note->word[0] = qfi_crc_of(data, n);
+}
+
+static qf_status take_window(void *user, const void *data, size_t n, const qf_digest *note,
+                             qf_diag *diag)
+{
+    value *v = user;
+    if (n > v->left)
         QF_FAIL(diag, QF_ERR_INTERNAL, "a value has more bytes than its layout says");
-    sink->left -= n;
-    if (n)
-        sink->crc = libdeflate_crc32(sink->crc, data, n); /* NULL would start it anew */
-    return put(sink->w, data, n, diag);
+    v->left -= n;
+    qfi_crc_append(&v->crc, (uint32_t)note->word[0], n);
+    return put(v->w, data, n, diag);
 }
 
 static qf_status put_copy(writer *w, const qfi_extent *e, size_t i, qf_diag *diag)
@@ -127,15 +135,24 @@ static qf_status put_pad(writer *w, const qfi_extent *e, size_t i, qf_diag *diag
     return QF_OK;
 }
 
+/* Room for a large value is taken at once: its pages then need no accounting of their own, and a
+ * disk that is too small is found before the work. What is buffered comes first. */
+static qf_status reserve(writer *w, uint64_t n, qf_diag *diag)
+{
+    return n < LEAST_RESERVED ? QF_OK : qfi_temp_reserve(&w->temp, w->n_buffer + n, diag);
+}
+
 static qf_status put_value(writer *w, const qfi_extent *e, size_t i, qf_diag *diag)
 {
-    qfi_sink sink = { .w = w, .left = e->size };
+    value v = { .w = w, .left = e->size };
+    const qf_sink sink = { .digest = digest_window, .take = take_window, .user = &v };
+    QF_TRY(reserve(w, e->size, diag));
     if (e->size)
         QF_TRY(w->options->produce(w->options->user, (uint32_t)e->source, &sink, diag));
-    if (sink.left)
+    if (v.left)
         QF_FAIL(diag, QF_ERR_INTERNAL, "a value lacks %llu of its %llu bytes",
-                (unsigned long long)sink.left, (unsigned long long)e->size);
-    w->crc[i] = sink.crc;
+                (unsigned long long)v.left, (unsigned long long)e->size);
+    w->crc[i] = v.crc.sum;
     w->done[i] = true;
     return QF_OK;
 }

@@ -31,15 +31,10 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static qf_status sink(void *user, const void *data, size_t n, qf_diag *diag)
-{
-    return qfi_sink_write(user, data, n, diag);
-}
-
-static qf_status produce(void *user, uint32_t new_payload, qfi_sink *to, qf_diag *diag)
+static qf_status produce(void *user, uint32_t new_payload, const qf_sink *to, qf_diag *diag)
 {
     run *r = user;
-    const qf_status st = qfi_fold_produce(&r->fold, new_payload, sink, to, diag);
+    const qf_status st = qfi_fold_produce(&r->fold, new_payload, to, diag);
     if (st == QF_ERR_VALUE)
         r->rejected = true;
     return st;

@@ -112,15 +112,32 @@ QF_API qf_arena *qf_arena_new(const qf_ctx *ctx);
 QF_API void qf_arena_free(qf_arena *arena);
 QF_API uint64_t qf_arena_peak(const qf_arena *arena);
 
-/* Produce the whole result in order: sink(user, data, n) receives consecutive bytes in windows, by
- * one thread at a time, not always the same; if it fails the run stops and returns its status.
- * arena NULL: memory is taken for this run alone. ERR_VALUE: a CHECKED operator met a value that it
- * does not define. ERR_LIMIT, ERR_NOMEM, ERR_CANCELLED; what read() of a storage returns. */
+/* What a consumer noted about a window: words that only it reads. */
+typedef struct qf_digest {
+    uint64_t word[2];
+} qf_digest;
+
+/* A consumer of consecutive bytes, which come in windows of whole elements (those of 4 bits: of
+ * whole bytes).
+ *   digest  may be NULL; called once for each window before it is taken, in any order and by
+ *           several threads at once, each the one that made the window and has it in its cache
+ *   take    called in order, by one thread at a time, not always the same, with what digest noted
+ *           (zeros without one); a failure stops the run, which returns its status */
+typedef struct qf_sink {
+    void (*digest)(void *user, const void *data, size_t n, qf_digest *note);
+    qf_status (*take)(void *user, const void *data, size_t n, const qf_digest *note, qf_diag *diag);
+    void *user;
+} qf_sink;
+
+/* One window that the caller made: digest, then take. */
+QF_API QF_NODISCARD qf_status qf_sink_write(const qf_sink *sink, const void *data, size_t n,
+                                            qf_diag *diag);
+
+/* Produce the whole result in order into the sink. arena NULL: memory is taken for this run alone.
+ * ERR_VALUE: a CHECKED operator met a value that it does not define. ERR_LIMIT, ERR_NOMEM,
+ * ERR_CANCELLED; what read() of a storage returns. */
 QF_API QF_NODISCARD qf_status qf_pipe_stream(const qf_ctx *ctx, const qf_pipe *pipe,
-                                             qf_arena *arena,
-                                             qf_status (*sink)(void *user, const void *data,
-                                                               size_t n, qf_diag *diag),
-                                             void *user, qf_diag *diag);
+                                             qf_arena *arena, const qf_sink *sink, qf_diag *diag);
 
 /* Produce the whole result into `dst` (qf_type_bytes of its type). Errors as above. */
 QF_API QF_NODISCARD qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,

@@ -175,8 +175,10 @@ typedef struct collector {
     uint64_t size, at;
 } collector;
 
-static qf_status collect(void *user, const void *data, size_t n, qf_diag *diag)
+static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
+                         qf_diag *diag)
 {
+    (void)note;
     collector *c = user;
     (void)diag;
     assert_true(n <= c->size - c->at);
@@ -192,7 +194,7 @@ static qf_status produce_all(folded *f)
     for (uint32_t i = 0; i < edits->n_new_payload; i++) {
         collector c = { .size = edits->new_payload[i].size };
         c.data = f->payload[i] = calloc(c.size + 1, 1);
-        QF_TRY(qfi_fold_produce(&f->fold, i, collect, &c, &f->diag));
+        QF_TRY(qfi_fold_produce(&f->fold, i, &(qf_sink){ .take = collect, .user = &c }, &f->diag));
         assert_int_equal(c.at, c.size);
     }
     return QF_OK;

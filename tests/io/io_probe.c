@@ -57,13 +57,13 @@ static qf_status list(const qfi_zip *zip, qfi_pool *pool, qf_diag *diag)
     return QF_OK;
 }
 
-static qf_status produce(void *user, uint32_t new_payload, qfi_sink *sink, qf_diag *diag)
+static qf_status produce(void *user, uint32_t new_payload, const qf_sink *sink, qf_diag *diag)
 {
     (void)user;
     uint8_t window[7000];
     memset(window, (int)new_payload, sizeof window);
     for (int i = 0; i < 10; i++)
-        QF_TRY(qfi_sink_write(sink, window, sizeof window, diag));
+        QF_TRY(qf_sink_write(sink, window, sizeof window, diag));
     return QF_OK;
 }
 

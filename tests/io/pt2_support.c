@@ -112,11 +112,11 @@ void edits_literal(hand_edits *e, const char *value, qf_scalar v)
     e->edits.literal[id] = v;
 }
 
-static qf_status produce(void *user, uint32_t new_payload, qfi_sink *sink, qf_diag *diag)
+static qf_status produce(void *user, uint32_t new_payload, const qf_sink *sink, qf_diag *diag)
 {
     const hand_edits *e = user;
-    return qfi_sink_write(sink, e->bytes[new_payload],
-                          (size_t)e->edits.new_payload[new_payload].size, diag);
+    return qf_sink_write(sink, e->bytes[new_payload],
+                         (size_t)e->edits.new_payload[new_payload].size, diag);
 }
 
 void write_edited(const qf_graph *g, hand_edits *e, const char *target)

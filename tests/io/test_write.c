@@ -22,7 +22,7 @@ static uint8_t value_byte(uint32_t payload, size_t i)
     return (uint8_t)(payload * 31 + i * 7 + (i >> 8));
 }
 
-static qf_status produce(void *user, uint32_t new_payload, qfi_sink *sink, qf_diag *diag)
+static qf_status produce(void *user, uint32_t new_payload, const qf_sink *sink, qf_diag *diag)
 {
     producer *p = user;
     qf_status st = QF_OK;
@@ -32,7 +32,7 @@ static qf_status produce(void *user, uint32_t new_payload, qfi_sink *sink, qf_di
         const size_t n = p->size - at < p->step ? p->size - at : p->step;
         for (size_t i = 0; i < n; i++)
             window[i] = value_byte(new_payload, at + i);
-        st = qfi_sink_write(sink, window, n, diag);
+        st = qf_sink_write(sink, window, n, diag);
     }
     free(window);
     QF_TRY(st);

@@ -87,8 +87,10 @@ typedef struct bytes {
     size_t n, size;
 } bytes;
 
-static qf_status collect(void *user, const void *data, size_t n, qf_diag *diag)
+static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
+                         qf_diag *diag)
 {
+    (void)note;
     bytes *b = user;
     if (b->n + n > b->size)
         return qf_fail(diag, QF_ERR_WRITE, "more bytes than the type has");
@@ -119,7 +121,7 @@ static void run_stream(const instance *it, const setting *s, const uint8_t *orde
     qf_status st = qf_pipe_build(&ctx, &program, (uint32_t)it->n_in, order, &pipe, &diag);
     if (st == QF_OK && qf_type_bytes(type, &size)) {
         b = (bytes){ .p = malloc(size + 1), .size = size };
-        st = qf_pipe_stream(&ctx, pipe, NULL, collect, &b, &diag);
+        st = qf_pipe_stream(&ctx, pipe, NULL, &(qf_sink){ .take = collect, .user = &b }, &diag);
     }
     if (st != (it->defined ? QF_OK : QF_ERR_VALUE)) {
         complain(c, it->dtype, "stream", diag.text);

@@ -315,8 +315,10 @@ typedef struct bytes {
     size_t n, size;
 } bytes;
 
-static qf_status collect(void *user, const void *data, size_t n, qf_diag *diag)
+static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
+                         qf_diag *diag)
 {
+    (void)note;
     bytes *b = user;
     if (b->n + n > b->size)
         return qf_fail(diag, QF_ERR_WRITE, "more bytes than the type has");
@@ -342,8 +344,9 @@ static qf_status at_once(const chain *c, const qf_ctx *ctx, bool stream, const b
     if (!b.p)
         abort();
     if (st == QF_OK)
-        st = stream ? qf_pipe_stream(ctx, pipe, NULL, collect, &b, diag)
-                    : qf_pipe_run(ctx, pipe, NULL, b.p, diag);
+        st = stream
+                 ? qf_pipe_stream(ctx, pipe, NULL, &(qf_sink){ .take = collect, .user = &b }, diag)
+                 : qf_pipe_run(ctx, pipe, NULL, b.p, diag);
     if (st == QF_OK && stream && b.n != size)
         st = qf_fail(diag, QF_ERR_INTERNAL, "%zu bytes of %" PRIu64, b.n, size);
     if (st == QF_OK)

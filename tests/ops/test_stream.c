@@ -43,11 +43,29 @@ typedef struct result {
     size_t n, size;
 } result;
 
-static qf_status collect(void *user, const void *data, size_t n, qf_diag *diag)
+static uint64_t sum_of(const void *data, size_t n)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n; i++)
+        sum = sum * 31 + ((const unsigned char *)data)[i];
+    return sum;
+}
+
+/* Any thread: fails no test here, where only the main thread may. */
+static void digest(void *user, const void *data, size_t n, qf_digest *note)
+{
+    (void)user;
+    *note = (qf_digest){ { n, sum_of(data, n) } };
+}
+
+static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
+                         qf_diag *diag)
 {
     result *r = user;
-    (void)diag;
-    assert_true(r->n + n <= r->size);
+    if (r->n + n > r->size || n % 4)
+        return qf_fail(diag, QF_ERR_WRITE, "a window of %zu bytes at %zu of %zu", n, r->n, r->size);
+    if (note->word[0] != n || note->word[1] != sum_of(data, n))
+        return qf_fail(diag, QF_ERR_CRC, "the note of the window at %zu is another's", r->n);
     memcpy((char *)r->p + r->n, data, n);
     r->n += n;
     return QF_OK;
@@ -110,7 +128,8 @@ static void run_once(job *j, const qf_ctx *ctx, int memory)
     assert_true(r.p && arena);
     assert_int_equal(qf_pipe_build(ctx, &program, (uint32_t)j->n_in, j->order, &pipe, &diag),
                      QF_OK);
-    assert_int_equal(qf_pipe_stream(ctx, pipe, arena, collect, &r, &diag), QF_OK);
+    assert_int_equal(qf_pipe_stream(ctx, pipe, arena, &(qf_sink){ digest, collect, &r }, &diag),
+                     QF_OK);
     assert_int_equal(r.n, r.size);
     assert_memory_equal(r.p, j->want, r.size);
     assert_true(qf_arena_peak(arena) <= ctx->memory);
@@ -299,7 +318,8 @@ static void check_rows(int64_t n, bool few)
     qf_pipe *pipe = NULL;
     assert_non_null(r.p);
     assert_int_equal(qf_pipe_build(&ctx, &program, 2, NULL, &pipe, NULL), QF_OK);
-    assert_int_equal(qf_pipe_stream(&ctx, pipe, NULL, collect, &r, NULL), QF_OK);
+    assert_int_equal(qf_pipe_stream(&ctx, pipe, NULL, &(qf_sink){ digest, collect, &r }, NULL),
+                     QF_OK);
     assert_memory_equal(r.p, want, r.size);
     assert_int_equal(j.source[0].bytes, few ? (uint64_t)n * C * 4 : j.source[0].size);
     assert_true(few || j.source[0].calls <= 4);

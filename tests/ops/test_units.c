@@ -156,8 +156,10 @@ static void failing_free(void *user, void *p, size_t size)
     free(p);
 }
 
-static qf_status swallow(void *user, const void *data, size_t n, qf_diag *diag)
+static qf_status swallow(void *user, const void *data, size_t n, const qf_digest *note,
+                         qf_diag *diag)
 {
+    (void)note;
     (void)data, (void)diag;
     *(size_t *)user += n;
     return QF_OK;
@@ -195,7 +197,7 @@ static qf_status stream_model(const qf_ctx *ctx, const model *m, size_t *n)
     *n = 0;
     qf_status st = qf_pipe_build(ctx, &m->program, 6, NULL, &pipe, NULL);
     if (st == QF_OK)
-        st = qf_pipe_stream(ctx, pipe, NULL, swallow, n, NULL);
+        st = qf_pipe_stream(ctx, pipe, NULL, &(qf_sink){ .take = swallow, .user = n }, NULL);
     qf_pipe_free(pipe);
     return st;
 }
@@ -253,7 +255,9 @@ static void failing_reader(void **state)
     qf_storage_unref(m.storage);
     m.x.storage = qf_storage_from_reader(64, broken_read, NULL, NULL);
     assert_int_equal(qf_pipe_build(NULL, &m.program, 6, NULL, &pipe, &diag), QF_OK);
-    assert_int_equal(qf_pipe_stream(NULL, pipe, NULL, swallow, &n, &diag), QF_ERR_TRUNCATED);
+    assert_int_equal(
+        qf_pipe_stream(NULL, pipe, NULL, &(qf_sink){ .take = swallow, .user = &n }, &diag),
+        QF_ERR_TRUNCATED);
     assert_string_equal(diag.text, "x.bin ends too early");
     assert_int_equal(diag.at, 0);
     qf_pipe_free(pipe);
@@ -289,7 +293,9 @@ static void cancelling(void **state)
     assert_int_equal(qf_pipe_cost(pipe).written, 16 << 20);
     assert_int_equal(qf_pipe_cost(pipe).read, 0);
     qf_arena *arena = qf_arena_new(&ctx);
-    assert_int_equal(qf_pipe_stream(&ctx, pipe, arena, swallow, &n, NULL), QF_ERR_CANCELLED);
+    assert_int_equal(
+        qf_pipe_stream(&ctx, pipe, arena, &(qf_sink){ .take = swallow, .user = &n }, NULL),
+        QF_ERR_CANCELLED);
     assert_true(done >= 3 << 20 && done < 16 << 20 && n == done);
     assert_true(qf_arena_peak(arena) <= 2 << 20);
     qf_arena_free(arena);

@@ -1,0 +1,20 @@
+/* CRC-32 as zip files hold it (polynomial 0x04c11db7, reflected), computed in parts. */
+#ifndef QFI_CRC_H
+#define QFI_CRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+uint32_t qfi_crc_of(const void *data, size_t n);
+
+/* The sum of what was appended so far. shift, size: the factor that moves a sum behind `size` more
+ * bytes, of the last part: parts come in few sizes. Zero-initialise. */
+typedef struct qfi_crc {
+    uint32_t sum, shift;
+    uint64_t size;
+} qfi_crc;
+
+/* Appends a part of `n` bytes with the sum `sum`, without its bytes. */
+void qfi_crc_append(qfi_crc *crc, uint32_t sum, uint64_t n);
+
+#endif
