@@ -1,6 +1,5 @@
-/* Folding whole files against copying them: the files are generated here, so the figures need no
- * other tool. x_cp: time of a copy of the input file by the same system calls that `cp` uses, over
- * the time of the fold. */
+/* Folding whole files against copying them: the files are generated here, in $TMPDIR or /tmp, so
+ * the figures need no other tool. */
 #include "bench.h"
 
 #include <stdio.h>
@@ -9,130 +8,208 @@
 #include <unistd.h>
 
 #include <qfold/fold.h>
+#include <qfold/io.h>
 
-#include "../driver/io/file.h"
+#include "file_copy.h"
+#include "fold_child.h"
 #include "make_pt2.h"
 
-/* name: fold/<work>/<layers>x<n>x<n>, weights in f32. */
+/* name: fold/<work>/<size>[/fsync]. */
 typedef struct fold_case {
     const char *name;
-    qfb_chain chain;
-    int layers, n;
+    qfb_model model;
+    qfb_fold_how how;
 } fold_case;
 
+#define ROUNDS 5 /* disks and page caches are moody */
+
+#define CONTIGUOUS                                                                                 \
+    {                                                                                              \
+        .contiguous = true                                                                         \
+    }
+#define DEQUANT                                                                                    \
+    {                                                                                              \
+        .fold_dequant = true                                                                       \
+    }
+#define SYNC                                                                                       \
+    {                                                                                              \
+        .sync = true                                                                               \
+    }
+
 static const fold_case cases[] = {
-    { "fold/idle/16x2048x2048", QFB_CHAIN_NONE, 16, 2048 },
-    { "fold/transpose/16x2048x2048", QFB_CHAIN_TURN, 16, 2048 },
-    { "fold/qk/16x2048x2048", QFB_CHAIN_QK, 16, 2048 },
-    { "fold/qk/64x2048x2048", QFB_CHAIN_QK, 64, 2048 },
-    { "fold/qk/256x128x128", QFB_CHAIN_QK, 256, 128 },
+    { "fold/idle/16x2048x2048", { QFB_CHAIN_NONE, false, 16, 2048 }, { 0 } },
+    { "fold/transpose/16x2048x2048", { QFB_CHAIN_TURN, false, 16, 2048 }, { 0 } },
+    { "fold/qk/16x2048x2048", { QFB_CHAIN_QK, false, 16, 2048 }, { 0 } },
+    { "fold/qk/64x2048x2048", { QFB_CHAIN_QK, false, 64, 2048 }, { 0 } },
+    { "fold/qk/256x128x128", { QFB_CHAIN_QK, false, 256, 128 }, { 0 } },
+    { "fold/qk_f32/64MiB", { QFB_CHAIN_QK, false, 16, 1024 }, { 0 } },
+    { "fold/transpose_bf16/64MiB", { QFB_CHAIN_TURN, true, 32, 1024 }, { 0 } },
+    { "fold/transpose_bf16_contiguous/64MiB", { QFB_CHAIN_TURN, true, 32, 1024 }, CONTIGUOUS },
+    { "fold/lora_bf16/64MiB", { QFB_CHAIN_LORA, true, 32, 1024 }, { 0 } },
+    { "fold/int8_f32/64MiB", { QFB_CHAIN_INT8, false, 16, 1024 }, DEQUANT },
+    { "fold/qk_f32/64MiB/fsync", { QFB_CHAIN_QK, false, 16, 1024 }, SYNC },
+    { "fold/qk_f32/1GiB", { QFB_CHAIN_QK, false, 16, 4096 }, { 0 } },
+    { "fold/transpose_bf16/1GiB", { QFB_CHAIN_TURN, true, 32, 4096 }, { 0 } },
+    { "fold/transpose_bf16_contiguous/1GiB", { QFB_CHAIN_TURN, true, 32, 4096 }, CONTIGUOUS },
+    { "fold/lora_bf16/1GiB", { QFB_CHAIN_LORA, true, 32, 4096 }, { 0 } },
+    { "fold/int8_f32/1GiB", { QFB_CHAIN_INT8, false, 16, 4096 }, DEQUANT },
+    { "fold/qk_f32/1GiB/fsync", { QFB_CHAIN_QK, false, 16, 4096 }, SYNC },
+    { "fold/lora_bf16/1GiB/fsync", { QFB_CHAIN_LORA, true, 32, 4096 }, SYNC },
+    { "fold/tiny_nodes/20000", { QFB_CHAIN_TINY, false, 2000, 0 }, { 0 } },
+    { "fold/json/20000", { QFB_CHAIN_TEXT, false, 1820, 0 }, { 0 } },
 };
 
-typedef struct paths {
-    char folder[256], input[300], output[300];
-} paths;
+/* A case at work. moved: bytes that the copy moves, as many as the fold reads and writes. */
+typedef struct fold_run {
+    const fold_case *c;
+    char folder[256], input[300], output[300], copy[300];
+    size_t text_bytes;
+    uint64_t moved;
+    qf_report *report;
+    qf_diag diag;
+} fold_run;
 
-static bool make_paths(paths *p)
+static bool make_paths(fold_run *r)
 {
     const char *base = getenv("TMPDIR");
-    snprintf(p->folder, sizeof p->folder, "%s/qfold-bench-XXXXXX", base ? base : "/tmp");
-    if (!mkdtemp(p->folder))
+    snprintf(r->folder, sizeof r->folder, "%s/qfold-bench-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(r->folder))
         return false;
-    snprintf(p->input, sizeof p->input, "%s/model.pt2", p->folder);
-    snprintf(p->output, sizeof p->output, "%s/folded.pt2", p->folder);
+    snprintf(r->input, sizeof r->input, "%s/model.pt2", r->folder);
+    snprintf(r->output, sizeof r->output, "%s/folded.pt2", r->folder);
+    snprintf(r->copy, sizeof r->copy, "%s/copy.pt2", r->folder);
     return true;
 }
 
-static void remove_paths(const paths *p)
+static void close_run(fold_run *r)
 {
-    unlink(p->input);
-    unlink(p->output);
-    rmdir(p->folder);
+    unlink(r->input);
+    unlink(r->output);
+    unlink(r->copy);
+    rmdir(r->folder);
+    qf_report_free(r->report);
 }
 
-static qf_status copy_file(const paths *p, qf_diag *diag)
+/* Old results go first, so that nobody pays for freeing them, and nothing waits for the disk, which
+ * would slow down whoever writes next. */
+static void before_round(void *arg)
 {
-    qfi_file from = { 0 };
-    qfi_temp to = { 0 };
-    qf_status st;
-    QF_TRY(qfi_file_open(p->input, &from, diag));
-    QF_TRY_OUT(qfi_temp_open(p->output, true, NULL, &to, diag));
-    QF_TRY_OUT(qfi_temp_copy(&to, &from, 0, from.size, diag));
-    QF_TRY_OUT(qfi_temp_finish(&to, false, diag));
-out:
-    qfi_temp_discard(&to);
-    qfi_file_close(&from);
-    return st;
+    const fold_run *r = arg;
+    unlink(r->output);
+    unlink(r->copy);
+    sync();
 }
 
-static double best_of_copies(const paths *p, qf_diag *diag)
+static void fold_once(void *arg)
 {
-    double best = 1e9;
-    for (int i = 0; i < 3; i++) {
-        const double begin = qfb_now();
-        if (copy_file(p, diag) != QF_OK)
-            return 0;
-        const double took = qfb_now() - begin;
-        best = took < best ? took : best;
-    }
-    return best;
+    fold_run *r = arg;
+    const qf_fold_options options = { .struct_size = sizeof options,
+                                      .max_growth = QF_GROWTH_NONE,
+                                      .contiguous = r->c->how.contiguous,
+                                      .fold_dequant = r->c->how.fold_dequant,
+                                      .sync = r->c->how.sync,
+                                      .force = true };
+    qf_report_free(r->report);
+    r->report = NULL;
+    (void)!qf_fold_file(r->input, r->output, &options, &r->report, &r->diag);
 }
 
-static qf_status fold_once(const paths *p, qf_report **report, qf_diag *diag)
+static void copy_once(void *arg)
 {
-    const qf_fold_options options = {
-        .struct_size = sizeof options, .max_growth = QF_GROWTH_DEFAULT, .threads = 0, .force = true
-    };
-    return qf_fold_file(p->input, p->output, &options, report, diag);
+    fold_run *r = arg;
+    if (!qfb_copy_file(r->input, r->copy, r->moved, r->c->how.sync))
+        (void)qf_fail(&r->diag, QF_ERR_WRITE, "%s: cannot be copied", r->input);
 }
 
-static void count(qfb_state *state, const fold_case *c, const paths *p, size_t faults,
-                  qf_diag *diag)
+static void open_once(void *arg)
 {
-    qf_report *report = NULL;
-    if (fold_once(p, &report, diag) != QF_OK)
+    fold_run *r = arg;
+    qf_graph *graph = NULL;
+    (void)!qf_open(r->input, &graph, &r->diag);
+    qf_close(graph);
+}
+
+/* The file, a first fold of it, and what that has to be compared with. */
+static void prepare(fold_run *r)
+{
+    if (!make_paths(r)) {
+        (void)qf_fail(&r->diag, QF_ERR_OPEN, "no temporary folder");
         return;
-    const double seconds = qfb_seconds_per_iteration(state);
-    qfb_counter(state, "GB/s", seconds > 0 ? (double)report->input_bytes / seconds * 1e-9 : 0);
-    qfb_counter(state, "x_cp", seconds > 0 ? best_of_copies(p, diag) / seconds : 0);
-    qfb_counter(state, "faults", (double)faults);
+    }
+    if (qfb_make_pt2(r->input, &r->c->model, &r->text_bytes, &r->diag) != QF_OK)
+        return;
+    fold_once(r);
+    if (!r->report)
+        return;
+    r->moved = (r->report->input_bytes + r->report->output_bytes) / 2;
+    if (r->report->n_folded != qfb_model_folds(&r->c->model) * (uint32_t)r->c->model.layers)
+        (void)qf_fail(&r->diag, QF_ERR_ARG, "the fold did not do the work");
+}
+
+static void count_memory(qfb_state *state, fold_run *r)
+{
+    qfb_fold_memory memory;
+    if (!qfb_fold_alone(r->input, r->output, r->c->how, &memory)) {
+        (void)qf_fail(&r->diag, QF_ERR_OPEN, "the fold in its own process failed");
+        return;
+    }
+    const double mib = (double)r->report->output_bytes / (1 << 20);
+    qfb_counter(state, "peak_rss_MiB", (double)memory.peak / (1 << 20));
+    qfb_counter(state, "faults", (double)memory.faults);
+    qfb_counter(state, "faults/MiB", (double)memory.faults / mib);
+}
+
+static void count(qfb_state *state, fold_run *r, const qfb_race *race)
+{
+    const double seconds = qfb_race_ratio(race, NULL);
+    const qf_report *report = r->report;
+    qfb_race_report(race, state);
+    qfb_counter(state, "GB/s", 2 * (double)r->moved / seconds * 1e-9);
+    qfb_counter(state, "bytes", 2 * (double)r->moved);
     qfb_counter(state, "peak_KiB", (double)report->peak_bytes / 1024);
     qfb_counter(state, "read_bytes", (double)report->read_bytes);
     qfb_counter(state, "folded", report->n_folded);
-    const uint32_t per_layer = c->chain == QFB_CHAIN_QK ? 3 : c->chain == QFB_CHAIN_TURN ? 1 : 0;
-    if (report->n_folded != per_layer * (uint32_t)c->layers)
-        qfb_skip(state, "the fold did not do the work");
-    qf_report_free(report);
+    if (r->c->model.chain == QFB_CHAIN_TINY)
+        qfb_counter(state, "us/node",
+                    (seconds - qfb_race_ratio(race, "x_open") * seconds) * 1e6 / report->n_folded);
+    if (r->c->model.chain == QFB_CHAIN_TEXT)
+        qfb_counter(state, "json_MB/s", (double)r->text_bytes / seconds * 1e-6);
+    count_memory(state, r);
 }
 
 static void run_fold(qfb_state *state, const void *argument)
 {
-    const fold_case *c = argument;
-    paths p = { 0 };
-    qf_diag diag = { 0 };
-    if (!make_paths(&p)) {
-        qfb_skip(state, "no temporary folder");
-        return;
+    static qfb_race race;
+    fold_run r = { .c = argument };
+    race = (qfb_race){ .rounds = ROUNDS };
+    while (qfb_next(state)) {
+        prepare(&r);
+        if (r.diag.code != QF_OK)
+            break;
+        qfb_race_add(
+            &race,
+            (qfb_runner){ .label = "fold", .before = before_round, .run = fold_once, .arg = &r });
+        qfb_race_add(&race, (qfb_runner){ .counter = "x_cp",
+                                          .label = "cp",
+                                          .before = before_round,
+                                          .run = copy_once,
+                                          .arg = &r });
+        if (r.c->model.chain == QFB_CHAIN_TINY)
+            qfb_race_add(&race, (qfb_runner){ .counter = "x_open",
+                                              .label = "opening the file",
+                                              .run = open_once,
+                                              .arg = &r });
+        qfb_race_run(&race, qfb_budget);
+        if (r.diag.code == QF_OK)
+            count(state, &r, &race);
     }
-    qf_status st = qfb_make_pt2(p.input, c->chain, c->layers, c->n, &diag);
-    size_t faults = 0, rounds = 0;
-    if (st == QF_OK)
-        st = fold_once(&p, NULL, &diag);
-    if (st == QF_OK) {
-        const size_t before = qfb_minor_faults();
-        for (; qfb_next(state); rounds++)
-            st = st == QF_OK ? fold_once(&p, NULL, &diag) : st;
-        faults = (qfb_minor_faults() - before) / (rounds ? rounds : 1);
-    }
-    if (st == QF_OK)
-        count(state, c, &p, faults, &diag);
-    if (diag.code != QF_OK)
-        qfb_skip(state, diag.text);
-    remove_paths(&p);
+    if (r.diag.code != QF_OK)
+        qfb_skip(state, r.diag.text);
+    close_run(&r);
 }
 
 void qfb_add_fold(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        qfb_add(false, run_fold, &cases[i], "%s", cases[i].name);
+        qfb_add(true, run_fold, &cases[i], "%s", cases[i].name);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "check_file.h"
+#include "fold_child.h"
 #include "report.h"
 
 double qfb_budget = 0.4;
@@ -132,6 +133,8 @@ int main(int argc, char **argv)
     arguments args = { 0 };
     qfb_demands demands = { 0 };
     int code = 2;
+    if (qfb_is_fold_child(argc, argv, &code))
+        return code;
     if (argc > 1 && !strcmp(argv[1], "--help")) {
         fputs(usage, stdout);
         return 0;

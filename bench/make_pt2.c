@@ -1,183 +1,233 @@
-/* A minimal archive of torch.export's layout, written with the library's own zip writer. */
+/* Minimal archives of torch.export's layout, written with the library's own zip writer. */
 #include "make_pt2.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "../driver/io/json.h"
 #include "../driver/io/zip.h"
+#include "pt2_text.h"
 
 #define HEAD 128
+#define RANK 16
+#define TINY 4
+#define CALLS 10 /* of a layer of TINY and TEXT */
+#define NAME 32
 
-/* One tensor's meta data; strides row-major unless `turned`. */
-static void add_meta(qfi_text *t, const char *sizes, const char *strides)
+enum { I8 = 2, I64 = 5, F32 = 7, BF16 = 13 }; /* torch's numbers */
+
+/* A model being built. value: what the last layer made. */
+typedef struct maker {
+    const qfb_model *model;
+    qfb_pt2 text;
+    int i, dtype;
+    char value[NAME];
+} maker;
+
+static void name_it(char *out, const char *prefix, int i)
 {
-    qfi_text_format(t,
-                    "{\"dtype\":7,\"sizes\":[%s],\"requires_grad\":false,\"device\":{\"type\":"
-                    "\"cpu\",\"index\":null},"
-                    "\"strides\":[%s],\"storage_offset\":{\"as_int\":0},\"layout\":7}",
-                    sizes, strides);
+    snprintf(out, NAME, "%s%d", prefix, i);
 }
 
-static void add_matrix_meta(qfi_text *t, int n, bool turned)
+static qfb_meta matrix(int dtype, int64_t m, int64_t n)
 {
-    char sizes[64], strides[64];
-    snprintf(sizes, sizeof sizes, "{\"as_int\":%d},{\"as_int\":%d}", n, n);
-    snprintf(strides, sizeof strides,
-             turned ? "{\"as_int\":1},{\"as_int\":%d}" : "{\"as_int\":%d},{\"as_int\":1}", n);
-    add_meta(t, sizes, strides);
+    return (qfb_meta){ .dtype = dtype, .rank = 2, .dim = { m, n } };
 }
 
-static void add_head_meta(qfi_text *t, int n, bool turned)
+static qfb_meta vector(int dtype, int64_t n)
 {
-    char sizes[128], strides[128];
-    const int heads = n / HEAD, half = HEAD / 2;
-    snprintf(sizes, sizeof sizes, "{\"as_int\":%d},{\"as_int\":%d},{\"as_int\":%d},{\"as_int\":%d}",
-             heads, turned ? half : 2, turned ? 2 : half, n);
-    snprintf(strides, sizeof strides,
-             "{\"as_int\":%d},{\"as_int\":%d},{\"as_int\":%d},{\"as_int\":1}", HEAD * n,
-             turned ? n : half * n, turned ? half * n : n);
-    add_meta(t, sizes, strides);
+    return (qfb_meta){ .dtype = dtype, .rank = 1, .dim = { n } };
 }
 
-/* A node of one tensor argument `self` and more arguments given as text; its result has the node's
- * name. */
-static void add_node(qfi_text *t, const char *op, const char *name, const char *self,
-                     const char *more)
+/* Parameter <prefix><i>; `out`: the value that it is in the program. */
+static void param(maker *m, const char *prefix, qfb_meta meta, char *out)
 {
-    qfi_text_format(
-        t,
-        "{\"target\":\"torch.ops.aten.%s\",\"inputs\":[{\"name\":\"self\",\"arg\":{\"as_tensor\":{"
-        "\"name\":\"%s\"}},"
-        "\"kind\":1}%s],\"outputs\":[{\"as_tensor\":{\"name\":\"%s\"}}],\"metadata\":{},"
-        "\"is_hop_single_tensor_return\":null,\"name\":\"%s\"},",
-        op, self, more, name, name);
+    char name[NAME - 2];
+    snprintf(name, sizeof name, "%s%d", prefix, m->i);
+    qfb_pt2_param(&m->text, name, &meta);
+    snprintf(out, NAME, "p_%s", name);
 }
 
-static void add_dims(char *out, size_t size, int dim0, int dim1)
+/* result = target(self, other). */
+static void binary(maker *m, const char *target, const char *names[2], const char *operands[2],
+                   const char *result, qfb_meta meta)
 {
-    snprintf(out, size,
-             ",{\"name\":\"dim0\",\"arg\":{\"as_int\":%d},\"kind\":1},{\"name\":\"dim1\",\"arg\":{"
-             "\"as_int\":%d},\"kind\":1}",
-             dim0, dim1);
+    qfb_pt2_begin(&m->text, target);
+    qfb_pt2_tensor(&m->text, names[0], operands[0]);
+    qfb_pt2_tensor(&m->text, names[1], operands[1]);
+    qfb_pt2_end(&m->text, result, &meta);
 }
 
-/* The nodes of one layer; x{i} = x{i-1} @ chain(w{i}). */
-static void add_layer(qfi_text *t, qfb_chain chain, int i, int n)
+static void product(maker *m, const char *a, const char *b, const char *result, qfb_meta meta)
 {
-    char name[4][32], more[256];
-    snprintf(name[0], sizeof name[0], "p_w%d", i);
-    snprintf(name[1], sizeof name[1], "a%d", i);
-    snprintf(name[2], sizeof name[2], "b%d", i);
-    snprintf(name[3], sizeof name[3], "c%d", i);
-    const char *weight = chain == QFB_CHAIN_QK     ? name[3]
-                         : chain == QFB_CHAIN_TURN ? name[1]
-                                                   : name[0];
-    if (chain == QFB_CHAIN_TURN) {
-        add_dims(more, sizeof more, 0, 1);
-        add_node(t, "transpose.int", name[1], name[0], more);
-    } else if (chain == QFB_CHAIN_QK) {
-        snprintf(more, sizeof more,
-                 ",{\"name\":\"size\",\"arg\":{\"as_ints\":[%d,2,%d,%d]},\"kind\":1}", n / HEAD,
-                 HEAD / 2, n);
-        add_node(t, "view.default", name[1], name[0], more);
-        add_dims(more, sizeof more, 1, 2);
-        add_node(t, "transpose.int", name[2], name[1], more);
-        snprintf(more, sizeof more,
-                 ",{\"name\":\"shape\",\"arg\":{\"as_ints\":[%d,%d]},\"kind\":1}", n, n);
-        add_node(t, "reshape.default", name[3], name[2], more);
+    binary(m, "aten.mm.default", (const char *[]){ "self", "mat2" }, (const char *[]){ a, b },
+           result, meta);
+}
+
+static void sum(maker *m, const char *a, const char *b, const char *result, qfb_meta meta)
+{
+    binary(m, "aten.add.Tensor", (const char *[]){ "self", "other" }, (const char *[]){ a, b },
+           result, meta);
+}
+
+static void transpose(maker *m, const char *a, const int dims[2], const char *result,
+                      const qfb_meta *meta)
+{
+    qfb_pt2_begin(&m->text, "aten.transpose.int");
+    qfb_pt2_tensor(&m->text, "self", a);
+    qfb_pt2_int(&m->text, "dim0", dims[0]);
+    qfb_pt2_int(&m->text, "dim1", dims[1]);
+    qfb_pt2_end(&m->text, result, meta);
+}
+
+static void none(maker *m, char *weight)
+{
+    param(m, "w", matrix(m->dtype, m->model->n, m->model->n), weight);
+}
+
+static void turned(maker *m, const char *a, char *result)
+{
+    const int n = m->model->n;
+    const qfb_meta meta = { .dtype = m->dtype, .rank = 2, .dim = { n, n }, .stride = { 1, n } };
+    name_it(result, "a", m->i);
+    transpose(m, a, (const int[]){ 0, 1 }, result, &meta);
+}
+
+static void turn(maker *m, char *weight)
+{
+    char w[NAME];
+    none(m, w);
+    turned(m, w, weight);
+}
+
+static void qk(maker *m, char *weight)
+{
+    const int64_t n = m->model->n, half = HEAD / 2, heads = n / HEAD;
+    const int64_t size[] = { heads, 2, half, n }, shape[] = { n, n };
+    const qfb_meta split = { m->dtype, 4, { heads, 2, half, n }, { 0 } };
+    const qfb_meta swapped = { m->dtype, 4, { heads, half, 2, n }, { HEAD * n, n, half * n, 1 } };
+    const qfb_meta whole = matrix(m->dtype, n, n);
+    char w[NAME], a[NAME], b[NAME];
+    none(m, w);
+    name_it(a, "a", m->i);
+    name_it(b, "b", m->i);
+    name_it(weight, "c", m->i);
+    qfb_pt2_begin(&m->text, "aten.view.default");
+    qfb_pt2_tensor(&m->text, "self", w);
+    qfb_pt2_ints(&m->text, "size", 4, size);
+    qfb_pt2_end(&m->text, a, &split);
+    transpose(m, a, (const int[]){ 1, 2 }, b, &swapped);
+    qfb_pt2_begin(&m->text, "aten.reshape.default");
+    qfb_pt2_tensor(&m->text, "self", b);
+    qfb_pt2_ints(&m->text, "shape", 2, shape);
+    qfb_pt2_end(&m->text, weight, &whole);
+}
+
+static void lora(maker *m, char *weight)
+{
+    const int64_t n = m->model->n;
+    const qfb_meta whole = matrix(m->dtype, n, n);
+    char w[NAME], b[NAME], a[NAME], ba[NAME], scaled[NAME];
+    none(m, w);
+    param(m, "lora_b", matrix(m->dtype, n, RANK), b);
+    param(m, "lora_a", matrix(m->dtype, RANK, n), a);
+    name_it(ba, "a", m->i);
+    name_it(scaled, "b", m->i);
+    name_it(weight, "c", m->i);
+    product(m, b, a, ba, whole);
+    qfb_pt2_begin(&m->text, "aten.mul.Scalar");
+    qfb_pt2_tensor(&m->text, "self", ba);
+    qfb_pt2_float(&m->text, "other", 0x1p-6);
+    qfb_pt2_end(&m->text, scaled, &whole);
+    sum(m, w, scaled, weight, whole);
+}
+
+static void int8(maker *m, char *weight)
+{
+    const int64_t n = m->model->n;
+    const qfb_meta whole = matrix(F32, n, n);
+    char q[NAME], scale[NAME], zero[NAME], real[NAME];
+    param(m, "w", matrix(I8, n, n), q);
+    param(m, "scale", vector(F32, n), scale);
+    param(m, "zero", vector(I64, n), zero);
+    name_it(real, "b", m->i);
+    qfb_pt2_begin(&m->text, "quantized_decomposed.dequantize_per_channel.default");
+    qfb_pt2_tensor(&m->text, "input", q);
+    qfb_pt2_tensor(&m->text, "scales", scale);
+    qfb_pt2_tensor(&m->text, "zero_points", zero);
+    qfb_pt2_int(&m->text, "axis", 0);
+    qfb_pt2_int(&m->text, "quant_min", -128);
+    qfb_pt2_int(&m->text, "quant_max", 127);
+    qfb_pt2_dtype(&m->text, "dtype", I8);
+    qfb_pt2_end(&m->text, real, &whole);
+    turned(m, real, weight);
+}
+
+/* CALLS sums of a value with itself, v, v1, v2 …; `out`: the last. */
+static void calls(maker *m, const char *v, const char *prefix, char *out)
+{
+    char from[NAME];
+    snprintf(from, sizeof from, "%s", v);
+    for (int k = 0; k < CALLS; k++) {
+        snprintf(out, NAME, "%s%d_%d", prefix, m->i, k);
+        sum(m, from, from, out, vector(F32, TINY));
+        snprintf(from, sizeof from, "%s", out);
     }
-    char self[32], result[32];
-    snprintf(self, sizeof self, i ? "x%d" : "x", i - 1);
-    snprintf(result, sizeof result, "x%d", i);
-    snprintf(more, sizeof more,
-             ",{\"name\":\"mat2\",\"arg\":{\"as_tensor\":{\"name\":\"%s\"}},\"kind\":1}", weight);
-    add_node(t, "mm.default", result, self, more);
 }
 
-static void add_value(qfi_text *t, char prefix, int i)
+static void tiny(maker *m, char *weight)
 {
-    qfi_text_format(t, "\"%c%d\":", prefix, i);
+    char w[NAME];
+    param(m, "w", vector(F32, TINY), w);
+    calls(m, w, "a", weight);
 }
 
-/* tensor_values of one layer. */
-static void add_layer_meta(qfi_text *t, qfb_chain chain, int i, int n)
+/* The calls are on x, which is not known; the weight folds alone. */
+static void text(maker *m, char *weight)
 {
-    qfi_text_format(t, "\"p_w%d\":", i);
-    add_matrix_meta(t, n, false);
-    qfi_text_str(t, ",");
-    if (chain == QFB_CHAIN_TURN) {
-        add_value(t, 'a', i);
-        add_matrix_meta(t, n, true);
-        qfi_text_str(t, ",");
-    } else if (chain == QFB_CHAIN_QK) {
-        for (int k = 0; k < 2; k++) {
-            add_value(t, k ? 'b' : 'a', i);
-            add_head_meta(t, n, k == 1);
-            qfi_text_str(t, ",");
-        }
-        add_value(t, 'c', i);
-        add_matrix_meta(t, n, false);
-        qfi_text_str(t, ",");
+    char w[NAME], x[NAME];
+    calls(m, m->value, "a", x);
+    snprintf(m->value, sizeof m->value, "%s", x);
+    param(m, "w", vector(F32, TINY), w);
+    name_it(weight, "b", m->i);
+    sum(m, w, w, weight, vector(F32, TINY));
+}
+
+/* layer: makes the nodes of a layer and names its weight.  folds: how many of them fold. */
+static const struct {
+    void (*layer)(maker *m, char *weight);
+    unsigned folds;
+    bool small;
+} chains[QFB_CHAINS] = {
+    [QFB_CHAIN_NONE] = { none, 0, false }, [QFB_CHAIN_TURN] = { turn, 1, false },
+    [QFB_CHAIN_QK] = { qk, 3, false },     [QFB_CHAIN_LORA] = { lora, 3, false },
+    [QFB_CHAIN_INT8] = { int8, 2, false }, [QFB_CHAIN_TINY] = { tiny, CALLS, true },
+    [QFB_CHAIN_TEXT] = { text, 1, true },
+};
+
+unsigned qfb_model_folds(const qfb_model *model)
+{
+    return chains[model->chain].folds;
+}
+
+/* x{i} = x{i-1} used with the weight of layer i. */
+static void add_layers(maker *m)
+{
+    const bool small = chains[m->model->chain].small;
+    const qfb_meta meta = small ? vector(F32, TINY) : matrix(m->dtype, m->model->n, m->model->n);
+    snprintf(m->value, sizeof m->value, "x");
+    for (m->i = 0; m->i < m->model->layers; m->i++) {
+        char weight[NAME], result[NAME];
+        chains[m->model->chain].layer(m, weight);
+        name_it(result, "x", m->i);
+        (small ? sum : product)(m, m->value, weight, result, meta);
+        snprintf(m->value, sizeof m->value, "%s", result);
     }
-    add_value(t, 'x', i);
-    add_matrix_meta(t, n, false);
-    qfi_text_str(t, ",");
 }
 
-static void add_model(qfi_text *t, qfb_chain chain, int layers, int n)
+static qf_str as_str(const char *s)
 {
-    qfi_text_str(t, "{\"graph_module\":{\"graph\":{\"inputs\":[");
-    for (int i = 0; i < layers; i++)
-        qfi_text_format(t, "{\"as_tensor\":{\"name\":\"p_w%d\"}},", i);
-    qfi_text_format(t,
-                    "{\"as_tensor\":{\"name\":\"x\"}}],\"outputs\":[{\"as_tensor\":{\"name\":\"x%"
-                    "d\"}}],\"nodes\":[",
-                    layers - 1);
-    for (int i = 0; i < layers; i++)
-        add_layer(t, chain, i, n);
-    t->n--; /* the last comma */
-    qfi_text_str(t, "],\"tensor_values\":{");
-    for (int i = 0; i < layers; i++)
-        add_layer_meta(t, chain, i, n);
-    qfi_text_str(t, "\"x\":");
-    add_matrix_meta(t, n, false);
-    qfi_text_str(t, "},\"sym_int_values\":{},\"sym_bool_values\":{},\"is_single_tensor_return\":"
-                    "false,\"custom_obj_values\":{},"
-                    "\"sym_float_values\":{}},\"signature\":{\"input_specs\":[");
-    for (int i = 0; i < layers; i++)
-        qfi_text_format(
-            t, "{\"parameter\":{\"arg\":{\"name\":\"p_w%d\"},\"parameter_name\":\"w%d\"}},", i, i);
-    qfi_text_format(t,
-                    "{\"user_input\":{\"arg\":{\"as_tensor\":{\"name\":\"x\"}}}}],\"output_specs\":"
-                    "[{\"user_output\":{\"arg\":"
-                    "{\"as_tensor\":{\"name\":\"x%d\"}}}}]},\"module_call_graph\":[{\"fqn\":\"\","
-                    "\"signature\":null}],\"metadata\":{},"
-                    "\"treespec_namedtuple_fields\":{}},\"opset_version\":{\"aten\":10},\"range_"
-                    "constraints\":{},"
-                    "\"schema_version\":{\"major\":8,\"minor\":20},\"verifiers\":[\"TRAINING\"],"
-                    "\"torch_version\":\"2.13.0\",\"guards_code\":[]}",
-                    layers - 1);
-}
-
-static void add_config(qfi_text *t, int layers, int n)
-{
-    qfi_text_str(t, "{\"config\":{");
-    for (int i = 0; i < layers; i++) {
-        qfi_text_format(t,
-                        "%s\"w%d\":{\"path_name\":\"weight_%d\",\"is_param\":true,\"use_pickle\":"
-                        "false,\"tensor_meta\":",
-                        i ? "," : "", i, i);
-        add_matrix_meta(t, n, false);
-        qfi_text_str(t, "}");
-    }
-    qfi_text_str(t, "}}");
-}
-
-static qf_str as_str(const char *text)
-{
-    return (qf_str){ text, strlen(text) };
+    return (qf_str){ s, strlen(s) };
 }
 
 static qf_status put_small_members(qfi_zip_writer *w, qf_diag *diag)
@@ -195,43 +245,70 @@ static qf_status put_small_members(qfi_zip_writer *w, qf_diag *diag)
     return QF_OK;
 }
 
-static qf_status put_members(qfi_layout *layout, const float *weight, qfb_chain chain, int layers,
-                             int n, qf_diag *diag)
+/* Bytes of the k-th parameter of a layer. */
+static size_t payload_size(const qfb_model *model, int k)
 {
-    qfi_text config = { .pool = &layout->pool }, model = { .pool = &layout->pool };
+    const size_t n = (size_t)model->n;
+    if (chains[model->chain].small)
+        return TINY * sizeof(float);
+    if (model->chain == QFB_CHAIN_INT8)
+        return k == 0 ? n * n : k == 1 ? n * sizeof(float) : n * sizeof(int64_t);
+    return (k == 0 ? n * n : n * RANK) * (model->bf16 ? 2 : sizeof(float));
+}
+
+/* payload: numbers, and zeros behind those of the first parameter. */
+static qf_status put_members(qfi_layout *layout, const char *payload, maker *m, size_t *text_bytes,
+                             qf_diag *diag)
+{
+    const qfb_meta x = chains[m->model->chain].small ? vector(F32, TINY)
+                                                     : matrix(m->dtype, m->model->n, m->model->n);
+    qfi_text model = { .pool = &layout->pool }, config = { .pool = &layout->pool };
     qfi_zip_writer *w = qfi_zip_writer_new(layout);
-    add_config(&config, layers, n);
-    add_model(&model, chain, layers, n);
+    qfb_pt2_open(&m->text, &layout->pool);
+    add_layers(m);
+    qfb_pt2_model(&m->text, &x, m->value, &model);
+    qfi_text_str(&config, "{\"config\":{");
+    qfi_text_add(&config, m->text.config.p, m->text.config.n);
+    qfi_text_str(&config, "}}");
     if (!w || config.failed || model.failed)
         QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
-    for (int i = 0; i < layers; i++) {
+    const int per_layer = m->text.n_params / m->model->layers;
+    for (int i = 0; i < m->text.n_params; i++) {
         char *name = qfi_pool_format(&layout->pool, "m/data/weights/weight_%d", i);
         if (!name)
             QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
-        const qf_str payload = { (const char *)weight, (size_t)n * (size_t)n * sizeof *weight };
-        QF_TRY(qfi_zip_put_text(w, as_str(name), payload, diag));
+        const size_t size = payload_size(m->model, i % per_layer);
+        const bool zeros = m->model->chain == QFB_CHAIN_INT8 && i % per_layer == 2;
+        const qf_str bytes = { zeros ? payload + payload_size(m->model, 0) : payload, size };
+        QF_TRY(qfi_zip_put_text(w, as_str(name), bytes, diag));
     }
     QF_TRY(qfi_zip_put_text(w, as_str("m/data/weights/model_weights_config.json"),
                             (qf_str){ config.p, config.n }, diag));
     QF_TRY(qfi_zip_put_text(w, as_str("m/models/model.json"), (qf_str){ model.p, model.n }, diag));
     QF_TRY(put_small_members(w, diag));
+    if (text_bytes)
+        *text_bytes = model.n;
     return qfi_zip_finish(w, diag);
 }
 
-qf_status qfb_make_pt2(const char *path, qfb_chain chain, int layers, int n, qf_diag *diag)
+qf_status qfb_make_pt2(const char *path, const qfb_model *model, size_t *text_bytes, qf_diag *diag)
 {
-    const size_t elements = (size_t)n * (size_t)n;
-    float *weight = malloc(elements * sizeof *weight);
+    const size_t size = payload_size(model, 0);
+    maker m = { .model = model, .dtype = model->bf16 ? BF16 : F32 };
     qfi_layout layout = { 0 };
     qf_status st = QF_OK;
-    if (!weight)
+    char *payload = calloc(1, size + payload_size(model, 2));
+    if (!payload)
         QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
-    for (size_t i = 0; i < elements; i++)
-        weight[i] = (float)(i % 1021) * 0x1p-10f;
-    QF_TRY_OUT(put_members(&layout, weight, chain, layers, n, diag));
+    /* Numbers between 2^-7 and 2^-6 as f32 and as bf16, any as integers. */
+    for (size_t i = 0; i + 1 < size; i += 2) {
+        payload[i] = (char)(i * 37 >> 3);
+        payload[i + 1] = 0x3c;
+    }
+    QF_TRY_OUT(put_members(&layout, payload, &m, text_bytes, diag));
     QF_TRY_OUT(qfi_write(&layout, NULL, path, &(qfi_write_options){ .replace = true }, NULL, diag));
 out:
     qfi_layout_free(&layout);
-    free(weight);
+    free(payload);
     return st;
 }

@@ -95,12 +95,16 @@ static void drop_slow(qfb_race *race)
     }
 }
 
+static int least_rounds(const qfb_race *race)
+{
+    return race->rounds ? race->rounds : race->runner[0].best > LONG_SECONDS ? 1 : LEAST_ROUNDS;
+}
+
 void qfb_race_run(qfb_race *race, double seconds)
 {
     const double begin = qfb_now();
     for (int round = 0; round < QFB_ROUNDS; round++) {
-        if (round >= (race->runner[0].best > LONG_SECONDS ? 1 : LEAST_ROUNDS) &&
-            qfb_now() - begin > seconds)
+        if (round > 0 && round >= least_rounds(race) && qfb_now() - begin > seconds)
             break;
         for (size_t i = 0; i < race->n; i++) {
             if (!race->runner[i].slow)

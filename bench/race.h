@@ -27,15 +27,17 @@ typedef struct qfb_runner {
     uint64_t faults; /* minor page faults of a run in the last round */
 } qfb_runner;
 
-/* runner[0] is the work. Zero-initialise. */
+/* runner[0] is the work. rounds: at least so many; 0: three, one of work that is long by itself.
+ * Zero-initialise. */
 typedef struct qfb_race {
     qfb_runner runner[QFB_RUNNERS];
     size_t n;
+    int rounds;
 } qfb_race;
 
 void qfb_race_add(qfb_race *race, qfb_runner runner);
 
-/* Rounds until `seconds` are spent, three at least, one of work that is long by itself. */
+/* Rounds until `seconds` are spent. */
 void qfb_race_run(qfb_race *race, double seconds);
 
 /* The fastest of the runners of a counter, over the work's fastest round: 1 is as fast as they; 0
