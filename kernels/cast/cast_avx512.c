@@ -1,83 +1,47 @@
-/* AVX-512 rows of the cast family: f32 to and from f16 and bf16 (integers; the bf16 instructions
- * treat subnormals as zero). */
-#include "kernels/common/bf16.h"
-#include "kernels/common/element.h"
-#include "kernels/common/f16.h"
-#include "kernels/common/masks.h"
+/* AVX-512 rows of the cast family: short floats and integers over vectors. The others are the scalar
+ * loops, which the compiler vectorises with this file's flags. */
+#include "kernels/common/f8.h"
+#include "kernels/common/simd_avx512.h"
+#include "kernels/cast/cast_vectors.h"
 
-/* Without optimisation this intrinsic is a macro, in gcc one that warns of its own mask. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wsign-conversion"
-/* Sixteen floats to sixteen short floats, and back. */
-static inline __m256i f16_from_f32(__m512 a)
-{
-    return _mm512_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT);
-}
-#pragma GCC diagnostic pop
+QFK_NARROW(qfk_to_f16_f32_avx512, f16)
+QFK_NARROW(qfk_to_bf16_f32_avx512, bf16)
+QFK_WIDEN(qfk_to_f32_f16_avx512, f16)
+QFK_WIDEN(qfk_to_f32_bf16_avx512, bf16)
+QFK_WIDEN(qfk_to_f32_f8e4m3_avx512, f8e4m3)
+QFK_WIDEN(qfk_to_f32_f8e5m2_avx512, f8e5m2)
+QFK_FLOAT(qfk_to_f32_i8_avx512, i8)
+QFK_FLOAT(qfk_to_f32_u8_avx512, u8)
+QFK_FLOAT(qfk_to_f32_i16_avx512, i16)
+QFK_FLOAT(qfk_to_f32_u16_avx512, u16)
+QFK_FLOAT(qfk_to_f32_i32_avx512, i32)
+QFK_TRUNCATE(qfk_to_i8_f32_avx512, i8, 8)
+QFK_TRUNCATE(qfk_to_u8_f32_avx512, u8, 8)
+QFK_TRUNCATE(qfk_to_i16_f32_avx512, i16, 16)
+QFK_TRUNCATE(qfk_to_u16_f32_avx512, u16, 16)
+QFK_TRUNCATE(qfk_to_i32_f32_avx512, i32, 32)
 
-static inline __m512 f32_from_f16(__m256i h) { return _mm512_cvtph_ps(h); }
-
-static inline __m256i bf16_from_f32(__m512 a)
-{
-    const __m512i u = _mm512_castps_si512(a), even = _mm512_set1_epi32(1);
-    const __m512i lsb = _mm512_and_si512(_mm512_srli_epi32(u, 16), even);
-    const __m512i half = _mm512_add_epi32(lsb, _mm512_set1_epi32(0x7fff));
-    const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(u, half), 16);
-    const __mmask16 nan = _mm512_cmp_ps_mask(a, a, _CMP_UNORD_Q);
-    return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(0x7fc0)));
-}
-
-static inline __m512 f32_from_bf16(__m256i h)
-{
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
-}
-
-/* Defines the kernel `name`: f32 to a short float, by `sixteen`; by `one` for a repeated one. */
-#define NARROW(name, sixteen, one)                                                        \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)      \
-    {                                                                                     \
-        (void)p;                                                                          \
-        for (size_t i = 0; n && i < m; i++) {                                             \
-            const qfk_f32_mem *a = qfk_in_row(in, i);                                     \
-            qfk_x16_mem *x = qfk_out_row(&out, i);                                        \
-            const qfk_x16 x0 = one(*a);                                                   \
-            if (in->col == 0) {                                                           \
-                QFK_EACH(n) x[j] = x0;                                                    \
-                continue;                                                                 \
-            }                                                                             \
-            size_t j = 0;                                                                 \
-            for (; n - j >= 16; j += 16)                                                  \
-                _mm256_storeu_si256((void *)(x + j), sixteen(_mm512_loadu_ps(a + j)));    \
-            const __mmask16 k = qfk_first16(n - j);                                       \
-            _mm256_mask_storeu_epi16(x + j, k, sixteen(_mm512_maskz_loadu_ps(k, a + j))); \
-        }                                                                                 \
-    }
-
-NARROW(qfk_to_f16_f32_avx512, f16_from_f32, qfk_f16_from_f32)
-NARROW(qfk_to_bf16_f32_avx512, bf16_from_f32, qfk_bf16_from_f32)
-
-static inline __m256i load16(const qfk_x16_mem *a) { return _mm256_loadu_si256((const void *)a); }
-
-/* Defines the kernel `name`: a short float to f32. */
-#define WIDEN(name, sixteen, one)                                                         \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)      \
-    {                                                                                     \
-        (void)p;                                                                          \
-        for (size_t i = 0; n && i < m; i++) {                                             \
-            const qfk_x16_mem *a = qfk_in_row(in, i);                                     \
-            qfk_f32_mem *x = qfk_out_row(&out, i);                                        \
-            const float x0 = one(*a);                                                     \
-            if (in->col == 0) {                                                           \
-                QFK_EACH(n) x[j] = x0;                                                    \
-                continue;                                                                 \
-            }                                                                             \
-            size_t j = 0;                                                                 \
-            for (; n - j >= 16; j += 16)                                                  \
-                _mm512_storeu_ps(x + j, sixteen(load16(a + j)));                          \
-            const __mmask16 k = qfk_first16(n - j);                                       \
-            _mm512_mask_storeu_ps(x + j, k, sixteen(_mm256_maskz_loadu_epi16(k, a + j))); \
-        }                                                                                 \
-    }
-
-WIDEN(qfk_to_f32_f16_avx512, f32_from_f16, qfk_f32_from_f16)
-WIDEN(qfk_to_f32_bf16_avx512, f32_from_bf16, qfk_f32_from_bf16)
+QFK_MAP1(qfk_to_f8e4m3_f32_avx512, f32, f8e4m3, qfk_f8e4m3_from_f32(a))
+QFK_MAP1(qfk_to_f8e5m2_f32_avx512, f32, f8e5m2, qfk_f8e5m2_from_f32(a))
+QFK_MAP1(qfk_to_f32_b8_avx512, b8, f32, a != 0)
+QFK_MAP1(qfk_to_f32_i64_avx512, i64, f32, a)
+QFK_MAP1(qfk_to_f32_f64_avx512, f64, f32, a)
+QFK_MAP1(qfk_to_f64_f32_avx512, f32, f64, a)
+QFK_MAP1(qfk_to_f64_i32_avx512, i32, f64, a)
+QFK_MAP1(qfk_to_i32_b8_avx512, b8, i32, a != 0)
+QFK_MAP1(qfk_to_i32_i8_avx512, i8, i32, a)
+QFK_MAP1(qfk_to_i32_u8_avx512, u8, i32, a)
+QFK_MAP1(qfk_to_i32_i64_avx512, i64, i32, a)
+QFK_MAP1(qfk_to_i64_b8_avx512, b8, i64, a != 0)
+QFK_MAP1(qfk_to_i64_i8_avx512, i8, i64, a)
+QFK_MAP1(qfk_to_i64_u8_avx512, u8, i64, a)
+QFK_MAP1(qfk_to_i64_i32_avx512, i32, i64, a)
+QFK_MAP1(qfk_to_i8_i32_avx512, i32, i8, a)
+QFK_MAP1(qfk_to_i8_i64_avx512, i64, i8, a)
+QFK_MAP1(qfk_to_u8_i32_avx512, i32, u8, a)
+QFK_MAP1(qfk_to_u8_i64_avx512, i64, u8, a)
+QFK_MAP1(qfk_to_i16_i32_avx512, i32, i16, a)
+QFK_MAP1(qfk_to_b8_f32_avx512, f32, b8, a != 0)
+QFK_MAP1(qfk_to_b8_i32_avx512, i32, b8, a != 0)
+QFK_MAP1(qfk_to_b8_i64_avx512, i64, b8, a != 0)
+QFK_MAP1(qfk_to_b8_u8_avx512, u8, b8, a != 0)

@@ -1,5 +1,6 @@
 /* Scalar rows of the copy family. */
 #include "kernels/common/element.h"
+#include "kernels/common/nibble.h"
 
 /* Defines the kernel `name`: x = a for any strides. */
 #define COPY(name, X)                                                                    \
@@ -47,40 +48,19 @@ TRANSPOSE(qfk_transpose_x16_scalar, x16)
 TRANSPOSE(qfk_transpose_x32_scalar, x32)
 TRANSPOSE(qfk_transpose_x64_scalar, x64)
 
-/* The number of the nibble of [i][0]; two nibbles to a byte, the low one first. */
-static inline size_t row_nibble(const qfk_param *p, size_t i)
-{
-    return (size_t)p->i[0] + i * (size_t)p->i[1];
-}
-
-static inline unsigned load_nibble(const qfk_u8_mem *bytes, size_t at)
-{
-    return (unsigned)bytes[at / 2] >> (at % 2 * 4) & 15u;
-}
-
-void qfk_unpack_u4_scalar(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    const qfk_u8_mem *bytes = in->p;
-
-    for (size_t i = 0; i < m; i++) {
-        qfk_u8_mem *x = qfk_out_row(&out, i);
-        for (size_t j = 0; j < n; j++)
-            x[j] = (uint8_t)load_nibble(bytes, row_nibble(p, i) + j * (size_t)p->i[2]);
+/* Defines the kernel `name`: nibbles of key A, each into a byte. */
+#define UNPACK(name, A, X)                                                               \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)     \
+    {                                                                                    \
+        for (size_t i = 0; i < m; i++) {                                                 \
+            qfk_##X##_mem *x = qfk_out_row(&out, i);                                     \
+            for (size_t j = 0; j < n; j++)                                               \
+                x[j] = qfk_nibble_##A(in->p, qfk_row_nibble(p, i) + j * (size_t)p->i[2]); \
+        }                                                                                \
     }
-}
 
-void qfk_unpack_i4_scalar(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    const qfk_u8_mem *bytes = in->p;
-
-    for (size_t i = 0; i < m; i++) {
-        qfk_i8_mem *x = qfk_out_row(&out, i);
-        for (size_t j = 0; j < n; j++) {
-            const unsigned u = load_nibble(bytes, row_nibble(p, i) + j * (size_t)p->i[2]);
-            x[j] = (int8_t)((int)(u ^ 8u) - 8);
-        }
-    }
-}
+UNPACK(qfk_unpack_u4_scalar, u4, u8)
+UNPACK(qfk_unpack_i4_scalar, i4, i8)
 
 void qfk_pack_x4_scalar(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
 {
@@ -89,7 +69,7 @@ void qfk_pack_x4_scalar(size_t m, size_t n, const qfk_in *in, qfk_out out, const
     for (size_t i = 0; i < m; i++) {
         const qfk_u8_mem *a = qfk_in_row(in, i);
         for (size_t j = 0; j < n; j++) {
-            const size_t at = row_nibble(p, i) + j;
+            const size_t at = qfk_row_nibble(p, i) + j;
             const unsigned shift = at % 2 * 4, v = a[(ptrdiff_t)j * in->col] & 15u;
             bytes[at / 2] = (uint8_t)((bytes[at / 2] & ~(15u << shift)) | v << shift);
         }

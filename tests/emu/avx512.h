@@ -80,6 +80,7 @@ LOAD(_mm512_loadu_pd, __m512d, 8, 8)
 MASKZ_LOAD(_mm_maskz_loadu_epi8, __m128i, 1, 16)
 MASKZ_LOAD(_mm256_maskz_loadu_epi16, __m256i, 2, 16)
 MASKZ_LOAD(_mm512_maskz_loadu_epi8, __m512i, 1, 64)
+MASKZ_LOAD(_mm512_maskz_loadu_epi32, __m512i, 4, 16)
 MASKZ_LOAD(_mm512_maskz_loadu_ps, __m512, 4, 16)
 MASKZ_LOAD(_mm512_maskz_loadu_pd, __m512d, 8, 8)
 STORE(_mm_storeu_si128, __m128i, 1, 16)
@@ -90,6 +91,7 @@ STORE(_mm512_storeu_pd, __m512d, 8, 8)
 MASK_STORE(_mm_mask_storeu_epi8, __m128i, 1, 16)
 MASK_STORE(_mm256_mask_storeu_epi16, __m256i, 2, 16)
 MASK_STORE(_mm512_mask_storeu_epi8, __m512i, 1, 64)
+MASK_STORE(_mm512_mask_storeu_epi32, __m512i, 4, 16)
 MASK_STORE(_mm512_mask_storeu_ps, __m512, 4, 16)
 MASK_STORE(_mm512_mask_storeu_pd, __m512d, 8, 8)
 
@@ -104,6 +106,7 @@ MASK_STORE(_mm512_mask_storeu_pd, __m512d, 8, 8)
     }
 
 SET1(_mm_set1_epi8, __m128i, char, u8, 16)
+SET1(_mm256_set1_epi16, __m256i, short, u16, 16)
 SET1(_mm512_set1_epi8, __m512i, char, u8, 64)
 SET1(_mm512_set1_epi16, __m512i, short, u16, 32)
 SET1(_mm512_set1_epi32, __m512i, int, u32, 16)
@@ -144,6 +147,12 @@ static inline __m512d _mm512_setzero_pd(void) { return (__m512d){ { 0 } }; }
             x.lane[i] = expr;                                                                     \
         return x;                                                                                 \
     }
+static inline __m256i _mm256_slli_epi16(__m256i a, unsigned count)
+{
+    for (size_t i = 0; i < 16; i++)
+        a.u16[i] = (uint16_t)(count < 16 ? a.u16[i] << count : 0);
+    return a;
+}
 #define SHIFT(name, expr)                                                                         \
     static inline __m512i name(__m512i a, unsigned count)                                         \
     {                                                                                             \
@@ -166,8 +175,13 @@ LANES2(_mm512_mul_pd, __m512d, 8, f64, a.f64[i] * b.f64[i])
 LANES2(_mm512_div_pd, __m512d, 8, f64, a.f64[i] / b.f64[i])
 LANES3(_mm512_fmadd_pd, __m512d, __m512d, __m512d, 8, f64, fma(a.f64[i], b.f64[i], c.f64[i]))
 LANES2(_mm512_add_epi32, __m512i, 16, u32, a.u32[i] + b.u32[i])
+LANES2(_mm256_and_si256, __m256i, 4, u64, a.u64[i] & b.u64[i])
+LANES2(_mm256_or_si256, __m256i, 4, u64, a.u64[i] | b.u64[i])
+LANES2(_mm256_cmpeq_epi16, __m256i, 16, u16, a.u16[i] == b.u16[i] ? 0xffff : 0)
 LANES2(_mm512_and_si512, __m512i, 8, u64, a.u64[i] & b.u64[i])
 SHIFT(_mm512_srli_epi32, count < 32 ? a.u32[i] >> count : 0)
+LANES2(_mm512_sllv_epi32, __m512i, 16, u32, b.u32[i] < 32 ? a.u32[i] << b.u32[i] : 0)
+SHIFT(_mm512_srai_epi32, (uint32_t)((int32_t)a.u32[i] >> (count < 32 ? count : 31)))
 SHIFT(_mm512_slli_epi32, count < 32 ? a.u32[i] << count : 0)
 LANES3(_mm512_mask_mov_epi32, __m512i, uint64_t, __m512i, 16, u32,
        emu_bit(b, i) ? c.u32[i] : a.u32[i])
@@ -241,6 +255,8 @@ LANES1(_mm512_cvtepi32_ps, __m512i, __m512, 16, f32, (float)a.i32[i])
 LANES1(_mm512_cvtepi32_epi8, __m512i, __m128i, 16, u8, (uint8_t)a.u32[i])
 LANES1(_mm512_cvtepi32_epi16, __m512i, __m256i, 16, u16, (uint16_t)a.u32[i])
 LANES1(_mm512_cvtepu16_epi32, __m256i, __m512i, 16, u32, a.u16[i])
+LANES1(_mm512_cvtepi16_epi32, __m256i, __m512i, 16, i32, (int16_t)a.u16[i])
+LANES1(_mm256_cvtepi8_epi16, __m128i, __m256i, 16, u16, (uint16_t)a.i8[i])
 LANES1(_mm512_cvtepu8_epi32, __m128i, __m512i, 16, u32, a.u8[i])
 LANES1(_mm512_cvtepi8_epi32, __m128i, __m512i, 16, i32, a.i8[i])
 

@@ -71,6 +71,10 @@ extern const ref_op ref_copy[], ref_binary[], ref_unary[], ref_compare[], ref_se
 uint64_t ref_get(const ref_tile *t, size_t i, size_t j);
 void ref_set(const ref_tile *t, size_t i, size_t j, uint64_t bits);
 
+/* Operand 0 as nibbles: its shape and parameters; element [i][j] as a byte of the row's key. */
+void ref_shape_nibbles(ref_case *c, check_rng *rng);
+uint64_t ref_nibble(const ref_case *c, size_t i, size_t j);
+
 /* The operator of a row, or NULL. */
 const ref_op *ref_find(const qfk_row *row);
 

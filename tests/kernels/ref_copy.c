@@ -7,7 +7,7 @@ static uint64_t copy(const ref_el *e)
 }
 
 /* Nibble `at` of a run of bytes: two to a byte, the low one first. */
-static unsigned nibble(const ref_tile *bytes, int64_t at)
+static unsigned nibble_at(const ref_tile *bytes, int64_t at)
 {
     const unsigned byte = (unsigned)ref_get(bytes, 0, (size_t)at / 2);
 
@@ -19,13 +19,17 @@ static int64_t number(const ref_case *c, size_t i, size_t j)
     return c->p.i[0] + (int64_t)i * c->p.i[1] + (int64_t)j * c->p.i[2];
 }
 
+uint64_t ref_nibble(const ref_case *c, size_t i, size_t j)
+{
+    const unsigned u = nibble_at(&c->in[0], number(c, i, j));
+    return c->row->key == QF_DT_i4 && u >= 8 ? u + 240 : u;
+}
+
 static void unpack(const ref_case *c)
 {
     for (size_t i = 0; i < c->m; i++)
-        for (size_t j = 0; j < c->n; j++) {
-            const unsigned u = nibble(&c->in[0], number(c, i, j));
-            ref_set(&c->x, i, j, c->row->key == QF_DT_i4 && u >= 8 ? u + 240 : u);
-        }
+        for (size_t j = 0; j < c->n; j++)
+            ref_set(&c->x, i, j, ref_nibble(c, i, j));
 }
 
 static void pack(const ref_case *c)
@@ -33,7 +37,7 @@ static void pack(const ref_case *c)
     for (size_t i = 0; i < c->m; i++)
         for (size_t j = 0; j < c->n; j++) {
             const int64_t at = number(c, i, j);
-            const unsigned other = nibble(&c->x, at ^ 1),
+            const unsigned other = nibble_at(&c->x, at ^ 1),
                            mine = (unsigned)ref_get(&c->in[0], i, j) % 16;
             ref_set(&c->x, 0, (size_t)at / 2, at % 2 ? mine * 16 + other : mine + other * 16);
         }
@@ -58,7 +62,7 @@ static size_t nibbles(ref_case *c, check_rng *rng, bool columns_adjacent)
                   : 0;
 }
 
-static void shape_unpack(ref_case *c, check_rng *rng)
+void ref_shape_nibbles(ref_case *c, check_rng *rng)
 {
     c->in[0] = (ref_tile){ .m = 1, .n = nibbles(c, rng, false), .key = QF_DT_u8, .col = 1 };
 }
@@ -71,7 +75,7 @@ static void shape_pack(ref_case *c, check_rng *rng)
 const ref_op ref_copy[] = {
     { .op = "copy", .element = copy, .flags = REF_ANY_COL },
     { .op = "transpose", .element = copy, .flags = REF_RUNS_DOWN },
-    { .op = "unpack", .x = QF_DT_u8, .tile = unpack, .shape = shape_unpack },
+    { .op = "unpack", .x = QF_DT_u8, .tile = unpack, .shape = ref_shape_nibbles },
     { .op = "pack",
       .in = { QF_DT_u8 },
       .tile = pack,

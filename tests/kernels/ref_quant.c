@@ -35,10 +35,30 @@ static uint64_t quantize(const ref_el *e)
     return (uint64_t)(int64_t)(v > high ? high : v < low ? low : v);
 }
 
-static uint64_t dequantize(const ref_el *e)
+static bool is_nibble(unsigned key)
 {
-    const double q = f32((double)check_to_i64(e->key, e->in[0]));
-    return check_from_f64(QF_DT_f32, f32(q - operand(e, 2)) * operand(e, 1));
+    return key == QF_DT_i4 || key == QF_DT_u4;
+}
+
+static void dequantize(const ref_case *c)
+{
+    const unsigned key = c->row->key,
+                   held = key == QF_DT_i4 ? QF_DT_i8 : key == QF_DT_u4 ? QF_DT_u8 : key;
+
+    for (size_t i = 0; i < c->m; i++)
+        for (size_t j = 0; j < c->n; j++) {
+            const uint64_t bits = is_nibble(key) ? ref_nibble(c, i, j) : ref_get(&c->in[0], i, j);
+            const double q = f32((double)check_to_i64(held, bits)),
+                         scale = check_to_f64(QF_DT_f32, ref_get(&c->in[1], i, j)),
+                         zero = check_to_f64(QF_DT_f32, ref_get(&c->in[2], i, j));
+            ref_set(&c->x, i, j, check_from_f64(QF_DT_f32, f32(q - zero) * scale));
+        }
+}
+
+static void shape_dequantize(ref_case *c, check_rng *rng)
+{
+    if (is_nibble(c->row->key))
+        ref_shape_nibbles(c, rng);
 }
 
 /* Bounds: those of the type, narrower, or wider than it can hold. */
@@ -77,7 +97,8 @@ const ref_op ref_quant[] = {
     { .op = "dequantize",
       .in = { 0, QF_DT_f32, QF_DT_f32 },
       .x = QF_DT_f32,
-      .element = dequantize,
+      .tile = dequantize,
+      .shape = shape_dequantize,
       .values = usual },
     { 0 },
 };

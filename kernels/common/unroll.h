@@ -1,0 +1,32 @@
+/* Walking a row vector by vector. */
+#ifndef QFK_UNROLL_H
+#define QFK_UNROLL_H
+
+#include <stddef.h>
+
+/* Loops of two to ten instructions a vector: four vectors at a time share what a loop costs. */
+#if defined(__clang__)
+#define QFK_UNROLL _Pragma("clang loop unroll_count(4)")
+#else
+#define QFK_UNROLL _Pragma("GCC unroll 4")
+#endif
+
+/* For what a kernel calls with constants that choose its code. */
+#define QFK_INLINE static inline __attribute__((always_inline))
+
+/* Runs a statement for the columns of a row, vector by vector: for columns j … j + left - 1. left
+ * is the constant `lanes`, and what is left once at the end. */
+#define QFK_VECTORS(columns, lanes, ...)                             \
+    do {                                                             \
+        size_t j = 0;                                                \
+        QFK_UNROLL for (; (columns) - j >= (lanes); j += (lanes)) {  \
+            const size_t left = (lanes);                             \
+            __VA_ARGS__;                                             \
+        }                                                            \
+        if (j < (columns)) {                                         \
+            const size_t left = (columns) - j;                       \
+            __VA_ARGS__;                                             \
+        }                                                            \
+    } while (0)
+
+#endif

@@ -1,0 +1,130 @@
+/* Quantisation over vectors. An includer has included a vector vocabulary. */
+#ifndef QFK_QUANT_VECTORS_H
+#define QFK_QUANT_VECTORS_H
+
+/* One row of an f32 operand, whose values move along the row or stay. */
+typedef struct qfk_operand {
+    const qfk_f32_mem *p;
+    qfk_vf same;
+    bool moves;
+} qfk_operand;
+
+QFK_INLINE qfk_operand qfk_operand_row(const qfk_in *in, size_t i, bool moves)
+{
+    const qfk_f32_mem *p = qfk_in_row(in, i);
+    return (qfk_operand){ p, qfk_vf_set(*p), moves };
+}
+
+QFK_INLINE qfk_vf qfk_take(const qfk_operand *a, size_t at, size_t n)
+{
+    return a->moves ? qfk_vf_load(a->p + at, n) : a->same;
+}
+
+typedef qfk_vi qfk_load_vector(const void *q, size_t n);
+typedef void qfk_store_vector(void *x, qfk_vi v, size_t n);
+
+QFK_INLINE qfk_vf qfk_dequantized(qfk_vf q, const qfk_operand *b, const qfk_operand *c, size_t at,
+                                  size_t n)
+{
+    return qfk_vf_mul(qfk_vf_sub(q, qfk_take(c, at, n)), qfk_take(b, at, n));
+}
+
+/* Rows of elements of `bits` bits that move along the row. */
+QFK_INLINE void qfk_dequantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out,
+                                    qfk_load_vector *load, size_t bits, bool b_moves, bool c_moves)
+{
+    for (size_t i = 0; n && i < m; i++) {
+        const qfk_operand b = qfk_operand_row(&in[1], i, b_moves);
+        const qfk_operand c = qfk_operand_row(&in[2], i, c_moves);
+        const char *q = qfk_in_row(&in[0], i);
+        qfk_f32_mem *x = qfk_out_row(&out, i);
+        QFK_VECTORS(n, QFK_LANES,
+                    qfk_vf_store(x + j,
+                                 qfk_dequantized(qfk_vf_from_i32(load(q + j * bits / 8, left)), &b,
+                                                 &c, j, left),
+                                 left));
+    }
+}
+
+/* The loop for the operands at hand: scales and zero points that move or stay. */
+QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
+                               qfk_load_vector *load, size_t bits)
+{
+    if (!in[1].col && !in[2].col)
+        qfk_dequantize_rows(m, n, in, out, load, bits, false, false);
+    else if (!in[1].col)
+        qfk_dequantize_rows(m, n, in, out, load, bits, false, true);
+    else if (!in[2].col)
+        qfk_dequantize_rows(m, n, in, out, load, bits, true, false);
+    else
+        qfk_dequantize_rows(m, n, in, out, load, bits, true, true);
+}
+
+/* Defines the kernel `name`: dequantize from key A. A row of one repeated value is the scalar
+ * row's. */
+#define QFK_DEQUANTIZE(name, A)                                                      \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
+    {                                                                                \
+        if (!in[0].col)                                                              \
+            qfk_dequantize_##A##_scalar(m, n, in, out, p);                           \
+        else                                                                         \
+            qfk_dequantize(m, n, in, out, qfk_vi_load_##A, 8 * sizeof(qfk_##A));     \
+    }
+
+/* Defines the kernel `name`: dequantize from nibbles. Rows that do not start with a byte, or step
+ * over nibbles, are the scalar row's. */
+#define QFK_DEQUANTIZE_NIBBLES(name, A)                                                   \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)      \
+    {                                                                                     \
+        if (p->i[2] != 1 || p->i[0] % 2 || (m > 1 && p->i[1] % 2)) {                      \
+            qfk_dequantize_##A##_scalar(m, n, in, out, p);                                \
+            return;                                                                       \
+        }                                                                                 \
+        const qfk_in rows[] = { { (const char *)in[0].p + p->i[0] / 2, p->i[1] / 2, 0 },  \
+                                in[1],                                                    \
+                                in[2] };                                                  \
+        qfk_dequantize(m, n, rows, out, qfk_vi_load_##A, 4);                              \
+    }
+
+/* Rows of 32-bit integers between low and high; NaN gives 0. */
+QFK_INLINE void qfk_quantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out,
+                                  const qfk_vf *bound, qfk_store_vector *store, size_t size,
+                                  const bool *moves)
+{
+    for (size_t i = 0; n && i < m; i++) {
+        const qfk_operand a = qfk_operand_row(&in[0], i, moves[0]);
+        const qfk_operand b = qfk_operand_row(&in[1], i, moves[1]);
+        const qfk_operand c = qfk_operand_row(&in[2], i, moves[2]);
+        char *x = qfk_out_row(&out, i);
+        QFK_VECTORS(n, QFK_LANES, {
+            const qfk_vf product = qfk_vf_mul(qfk_take(&a, j, left), qfk_take(&b, j, left));
+            const qfk_vf r = qfk_vf_add(qfk_vf_round(product), qfk_take(&c, j, left));
+            const qfk_vf clamped = qfk_vf_min(qfk_vf_max(r, bound[0]), bound[1]);
+            store(x + j * size, qfk_vf_truncated(clamped, r), left);
+        });
+    }
+}
+
+/* The loop for the usual operands: a factor and a zero point that stay, or any. */
+QFK_INLINE void qfk_quantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
+                             const qfk_vf *bound, qfk_store_vector *store, size_t size)
+{
+    const bool usual[] = { true, false, false };
+    const bool moves[] = { in[0].col != 0, in[1].col != 0, in[2].col != 0 };
+
+    if (moves[0] && !moves[1] && !moves[2])
+        qfk_quantize_rows(m, n, in, out, bound, store, size, usual);
+    else
+        qfk_quantize_rows(m, n, in, out, bound, store, size, moves);
+}
+
+/* Defines the kernel `name`: quantize to key X, whose values are min to max. */
+#define QFK_QUANTIZE(name, X, store, min, max)                                                   \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)             \
+    {                                                                                            \
+        const qfk_vf bound[] = { qfk_vf_max(qfk_vf_set((float)p->f[0]), qfk_vf_set(min)),        \
+                                 qfk_vf_min(qfk_vf_set((float)p->f[1]), qfk_vf_set(max)) };      \
+        qfk_quantize(m, n, in, out, bound, store, sizeof(qfk_##X));                              \
+    }
+
+#endif
