@@ -1,5 +1,5 @@
-/* AVX-512 rows of the cast family: short floats and integers over vectors. The others are the scalar
- * loops, which the compiler vectorises with this file's flags. */
+/* AVX-512 rows of the cast family: short floats and integers over vectors. The others are the
+ * scalar loops, which the compiler vectorises with this file's flags. */
 #include "kernels/common/f8.h"
 #include "kernels/common/simd_avx512.h"
 #include "kernels/cast/cast_vectors.h"

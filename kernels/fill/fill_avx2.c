@@ -1,6 +1,7 @@
 /* AVX2 rows of the fill family. A vector of repeated elements fills rows of any element size. */
 #include "kernels/common/element.h"
 #include "kernels/common/masks.h"
+#include "kernels/fill/index_loops.h"
 
 static void fill_rows(size_t m, size_t row_bytes, qfk_out out, __m256i v)
 {
@@ -36,3 +37,7 @@ void qfk_fill_x64_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const 
     (void)in;
     fill_rows(m, 8 * n, out, _mm256_set1_epi64x(p->i[0]));
 }
+
+QFK_IOTA(qfk_iota_i64_avx2, i64)
+QFK_ARANGE(qfk_arange_f32_avx2, f32)
+QFK_ARANGE(qfk_arange_f64_avx2, f64)

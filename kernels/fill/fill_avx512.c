@@ -1,6 +1,7 @@
 /* AVX-512 rows of the fill family. A vector of repeated elements fills rows of any element size. */
 #include "kernels/common/element.h"
 #include "kernels/common/masks.h"
+#include "kernels/fill/index_loops.h"
 
 static void fill_rows(size_t m, size_t row_bytes, qfk_out out, __m512i v)
 {
@@ -36,3 +37,7 @@ void qfk_fill_x64_avx512(size_t m, size_t n, const qfk_in *in, qfk_out out, cons
     (void)in;
     fill_rows(m, 8 * n, out, _mm512_set1_epi64(p->i[0]));
 }
+
+QFK_IOTA(qfk_iota_i64_avx512, i64)
+QFK_ARANGE(qfk_arange_f32_avx512, f32)
+QFK_ARANGE(qfk_arange_f64_avx512, f64)

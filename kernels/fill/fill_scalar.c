@@ -1,31 +1,23 @@
 /* Scalar rows of the fill family. */
-#include "kernels/common/element.h"
+#include "kernels/fill/index_loops.h"
 
-/* The index of the first element of row i. */
-static inline uint64_t row_index(const qfk_param *p, size_t i)
-{
-    return (uint64_t)p->i[0] + i * (uint64_t)p->i[1];
-}
-
-/* Defines the kernel `name`: x[i][j] = expr of `index` and `p`, written as key X. */
-#define FILL(name, X, expr)                                                          \
+/* Defines the kernel `name`: x = the low bits of i[0]. */
+#define FILL(name, X)                                                                \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
     {                                                                                \
-        const uint64_t step = (uint64_t)p->i[2];                                     \
+        const qfk_##X v = (qfk_##X)p->i[0];                                          \
         (void)in;                                                                    \
-        (void)step;                                                                  \
         for (size_t i = 0; i < m; i++) {                                             \
-            const uint64_t first = row_index(p, i);                                  \
             qfk_##X##_mem *x = qfk_out_row(&out, i);                                 \
-            (void)first;                                                             \
-            QFK_EACH(n) x[j] = (qfk_##X)(expr);                                      \
+            QFK_EACH(n) x[j] = v;                                                    \
         }                                                                            \
     }
 
-FILL(qfk_fill_x8_scalar, x8, p->i[0])
-FILL(qfk_fill_x16_scalar, x16, p->i[0])
-FILL(qfk_fill_x32_scalar, x32, p->i[0])
-FILL(qfk_fill_x64_scalar, x64, p->i[0])
-FILL(qfk_iota_i64_scalar, i64, first + j * step)
-FILL(qfk_arange_f32_scalar, f32, p->f[0] + (double)(int64_t)(first + j * step) * p->f[1])
-FILL(qfk_arange_f64_scalar, f64, p->f[0] + (double)(int64_t)(first + j * step) * p->f[1])
+FILL(qfk_fill_x8_scalar, x8)
+FILL(qfk_fill_x16_scalar, x16)
+FILL(qfk_fill_x32_scalar, x32)
+FILL(qfk_fill_x64_scalar, x64)
+
+QFK_IOTA(qfk_iota_i64_scalar, i64)
+QFK_ARANGE(qfk_arange_f32_scalar, f32)
+QFK_ARANGE(qfk_arange_f64_scalar, f64)

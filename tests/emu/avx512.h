@@ -153,6 +153,14 @@ static inline __m256i _mm256_slli_epi16(__m256i a, unsigned count)
         a.u16[i] = (uint16_t)(count < 16 ? a.u16[i] << count : 0);
     return a;
 }
+#define SHIFT16(name, expr)                                                                       \
+    static inline __m512i name(__m512i a, unsigned count)                                         \
+    {                                                                                             \
+        __m512i x;                                                                                \
+        for (size_t i = 0; i < 32; i++)                                                           \
+            x.u16[i] = (uint16_t)(expr);                                                          \
+        return x;                                                                                 \
+    }
 #define SHIFT(name, expr)                                                                         \
     static inline __m512i name(__m512i a, unsigned count)                                         \
     {                                                                                             \
@@ -178,6 +186,11 @@ LANES2(_mm512_add_epi32, __m512i, 16, u32, a.u32[i] + b.u32[i])
 LANES2(_mm256_and_si256, __m256i, 4, u64, a.u64[i] & b.u64[i])
 LANES2(_mm256_or_si256, __m256i, 4, u64, a.u64[i] | b.u64[i])
 LANES2(_mm256_cmpeq_epi16, __m256i, 16, u16, a.u16[i] == b.u16[i] ? 0xffff : 0)
+LANES2(_mm512_or_si512, __m512i, 8, u64, a.u64[i] | b.u64[i])
+LANES2(_mm512_xor_si512, __m512i, 8, u64, a.u64[i] ^ b.u64[i])
+LANES2(_mm512_sub_epi8, __m512i, 64, u8, (uint8_t)(a.u8[i] - b.u8[i]))
+SHIFT16(_mm512_slli_epi16, count < 16 ? a.u16[i] << count : 0)
+SHIFT16(_mm512_srli_epi16, count < 16 ? a.u16[i] >> count : 0)
 LANES2(_mm512_and_si512, __m512i, 8, u64, a.u64[i] & b.u64[i])
 SHIFT(_mm512_srli_epi32, count < 32 ? a.u32[i] >> count : 0)
 LANES2(_mm512_sllv_epi32, __m512i, 16, u32, b.u32[i] < 32 ? a.u32[i] << b.u32[i] : 0)
@@ -254,6 +267,8 @@ LANES1(_mm512_cvtph_ps, __m256i, __m512, 16, u32, emu_float(a.u16[i]))
 LANES1(_mm512_cvtepi32_ps, __m512i, __m512, 16, f32, (float)a.i32[i])
 LANES1(_mm512_cvtepi32_epi8, __m512i, __m128i, 16, u8, (uint8_t)a.u32[i])
 LANES1(_mm512_cvtepi32_epi16, __m512i, __m256i, 16, u16, (uint16_t)a.u32[i])
+LANES1(_mm512_cvtepi16_epi8, __m512i, __m256i, 32, u8, (uint8_t)a.u16[i])
+LANES1(_mm512_cvtepu8_epi16, __m256i, __m512i, 32, u16, a.u8[i])
 LANES1(_mm512_cvtepu16_epi32, __m256i, __m512i, 16, u32, a.u16[i])
 LANES1(_mm512_cvtepi16_epi32, __m256i, __m512i, 16, i32, (int16_t)a.u16[i])
 LANES1(_mm256_cvtepi8_epi16, __m128i, __m256i, 16, u16, (uint16_t)a.i8[i])
