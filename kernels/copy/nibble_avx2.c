@@ -7,7 +7,8 @@
 
 static inline void spread(void *x, const void *bytes, uint8_t sign)
 {
-    const __m256i w = _mm256_cvtepu8_epi16(_mm_loadu_si128(bytes)), s = _mm256_set1_epi8((char)sign);
+    const __m256i w = _mm256_cvtepu8_epi16(_mm_loadu_si128(bytes)),
+                  s = _mm256_set1_epi8((char)sign);
     const __m256i low = _mm256_and_si256(w, _mm256_set1_epi16(0x0f)),
                   high = _mm256_and_si256(_mm256_slli_epi16(w, 4), _mm256_set1_epi16(0xf00));
     const __m256i v = _mm256_or_si256(low, high);

@@ -6,10 +6,9 @@
 #include "kernels/common/unroll.h"
 #include "kernels/select/keep_range.h"
 
-/* Defines the kernel `name`: x = a ? b : c. Each of b and c moves along the row or stays. */
-#define QFK_WHERE(name, X)                                                                         \
-    QFK_INLINE void name##_row(size_t n, const qfk_in *in, size_t i, qfk_##X##_mem *x, bool mb,    \
-                               bool mc)                                                            \
+/* One row of x = a ? b : c; mb, mc: b and c move along it. */
+#define QFK_WHERE_ROW(name, X)                                                                     \
+    QFK_INLINE void name(size_t n, const qfk_in *in, size_t i, qfk_##X##_mem *x, bool mb, bool mc) \
     {                                                                                              \
         const qfk_b8_mem *a = qfk_in_row(&in[0], i);                                               \
         const qfk_##X##_mem *b = qfk_in_row(&in[1], i), *c = qfk_in_row(&in[2], i);                \
@@ -20,7 +19,11 @@
             const qfk_##X vb = mb ? b[j] : b0, vc = mc ? c[j] : c0;                                \
             x[j] = (sa ? a[j] : a0) ? vb : vc;                                                     \
         }                                                                                          \
-    }                                                                                              \
+    }
+
+/* Defines the kernel `name`: x = a ? b : c. */
+#define QFK_WHERE(name, X)                                                                         \
+    QFK_WHERE_ROW(name##_row, X)                                                                   \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
     {                                                                                              \
         (void)p;                                                                                   \
