@@ -5,32 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check_file.h"
+#include "bench_options.h"
 #include "fold_child.h"
 #include "report.h"
 
-double qfb_budget = 0.4;
+#define SECONDS 0.4
 
-static const char usage[] =
-    "usage: qfold-bench [options]\n"
-    "  --benchmark_filter=REGEX       cases whose names hold it (default: all but those of 1 GiB)\n"
-    "  --benchmark_list_tests         their names alone\n"
-    "  --benchmark_min_time=SECONDS   of a case of the groups kernels and fold\n"
-    "  --benchmark_repetitions=N      runs of each case\n"
-    "  --seconds=S                    of a case of the groups ops and chains (default 0.4)\n"
-    "  --compare                      the time of every rival and limit below each case\n"
-    "  --check=FILE                   run what the demands of FILE need and judge them\n"
-    "Groups, ratios and counters: bench/README.md. Exit code: 0, 1 failed, 2 usage.\n";
+double qfb_budget = SECONDS;
 
-typedef struct arguments {
-    const char *filter, *check;
-    bool list, compare;
-} arguments;
-
-typedef struct output {
+/* What a run fills, and what it was asked for. */
+typedef struct session {
+    qfb_bench_options options;
+    qfb_demands demands;
     qfb_results results;
-    const arguments *args;
-} output;
+} session;
 
 void qfb_count_bytes(qfb_state *state, size_t bytes, size_t faults)
 {
@@ -41,52 +29,31 @@ void qfb_count_bytes(qfb_state *state, size_t bytes, size_t faults)
     qfb_counter(state, "faults", (double)faults);
 }
 
-/* The text behind the option's name and "=", NULL if `arg` is another option. */
-static const char *value_of(const char *arg, const char *option)
+static bool refuse(const char *what, const char *which)
 {
-    const size_t n = strlen(option);
-    return !strncmp(arg, option, n) && arg[n] == '=' ? arg + n + 1 : NULL;
+    fprintf(stderr, "qfold-bench: %s: %s\n", which, what);
+    return false;
 }
 
-static bool take(arguments *a, const char *arg)
+static bool parse(session *s, int argc, char **argv)
 {
-    const char *value;
-    if ((value = value_of(arg, "--benchmark_filter")))
-        a->filter = value;
-    else if ((value = value_of(arg, "--check")))
-        a->check = value;
-    else if ((value = value_of(arg, "--seconds")))
-        qfb_budget = strtod(value, NULL);
-    else if (!strncmp(arg, "--benchmark_list_tests", 22))
-        a->list = true;
-    else if (!strcmp(arg, "--compare"))
-        a->compare = true;
-    else
+    char *end;
+    if (!qfb_bench_options_parse(&s->options, &argc, argv))
         return false;
-    return true;
-}
-
-/* Own options leave the arguments; the rest is the library's. */
-static bool parse(arguments *a, int *argc, char **argv)
-{
-    int kept = 1;
-    for (int i = 1; i < *argc; i++) {
-        if (!take(a, argv[i]))
-            argv[kept++] = argv[i];
+    if (s->options.seconds) {
+        qfb_budget = strtod(s->options.seconds, &end);
+        if (end == s->options.seconds || *end || !(qfb_budget >= 0))
+            return refuse("not a number of seconds", s->options.seconds);
     }
-    *argc = kept;
-    argv[kept] = NULL;
-    qfb_options(argc, argv);
-    if (*argc > 1)
-        fprintf(stderr, "qfold-bench: unknown argument %s\n%s", argv[1], usage);
-    return *argc == 1;
+    qfb_options(&argc, argv);
+    return argc == 1 || refuse("unknown argument, see --help", argv[1]);
 }
 
 static void told(void *user, const qfb_measured *m)
 {
-    output *o = user;
-    qfb_results_add(&o->results, m);
-    qfb_print_result(stdout, &o->results.result[o->results.n - 1], o->args->compare);
+    session *s = user;
+    qfb_results_add(&s->results, m);
+    qfb_print_result(stdout, &s->results.result[s->results.n - 1], s->options.compare);
 }
 
 static void list(void)
@@ -99,57 +66,101 @@ static void list(void)
     }
 }
 
-/* Marks the cases to run. False: usage, said on stderr. */
-static bool choose(const arguments *a, qfb_demands *demands)
+/* Marks the cases to run. */
+static bool choose(const session *s)
 {
-    char error[400];
-    if (a->check && !qfb_demands_read(a->check, demands, error)) {
-        fprintf(stderr, "qfold-bench: %s\n", error);
-        return false;
-    }
-    if (a->check)
-        qfb_demands_want(demands);
-    else if (!qfb_want_regex(a->filter)) {
-        fprintf(stderr, "qfold-bench: not a regular expression: %s\n", a->filter);
-        return false;
-    }
-    return true;
-}
-
-/* Runs what was chosen; whether all demands hold. */
-static bool run(const arguments *a, const qfb_demands *demands)
-{
-    output o = { .args = a };
-    qfb_register_wanted();
-    qfb_print_head(stdout);
-    qfb_run(told, &o);
-    const bool held = !a->check || qfb_demands_judge(stdout, demands, &o.results);
-    qfb_results_free(&o.results);
-    return held;
-}
-
-int main(int argc, char **argv)
-{
-    arguments args = { 0 };
-    qfb_demands demands = { 0 };
-    int code = 2;
-    if (qfb_is_fold_child(argc, argv, &code))
-        return code;
-    if (argc > 1 && !strcmp(argv[1], "--help")) {
-        fputs(usage, stdout);
-        return 0;
-    }
-    if (!parse(&args, &argc, argv))
-        return 2;
     qfb_add_kernels();
     qfb_add_ops();
     qfb_add_chains();
     qfb_add_fold();
-    if (choose(&args, &demands)) {
-        if (args.list)
-            list();
-        code = args.list || run(&args, &demands) ? 0 : 1;
+    if (s->options.check && !s->options.filter) {
+        qfb_demands_want(&s->demands);
+        return true;
     }
-    qfb_demands_free(&demands);
+    return qfb_want_regex(s->options.filter) ||
+           refuse("not a regular expression", s->options.filter);
+}
+
+static bool measure(session *s)
+{
+    if (s->options.from)
+        return qfb_read_json(s->options.from, &s->results);
+    if (!choose(s))
+        return false;
+    qfb_results_here(&s->results);
+    qfb_register_wanted();
+    qfb_print_head(stdout);
+    qfb_run(told, s);
+    return true;
+}
+
+/* One output to a file; "-" is the standard output. */
+static bool save(const session *s, const char *path, bool (*write)(FILE *, const session *))
+{
+    const bool standard = !strcmp(path, "-");
+    FILE *out = standard ? stdout : fopen(path, "w");
+    const bool wrote = out && write(out, s);
+    if (out && !standard && fclose(out))
+        return refuse("cannot be written", path);
+    return wrote || refuse("cannot be written", path);
+}
+
+static bool write_json(FILE *out, const session *s)
+{
+    return qfb_write_json(out, &s->results);
+}
+
+static bool write_html(FILE *out, const session *s)
+{
+    qfb_write_html(out, &s->results, &s->demands);
+    return !ferror(out);
+}
+
+static int compare(const qfb_bench_options *o)
+{
+    qfb_results before = { 0 }, after = { 0 };
+    const bool read = qfb_read_json(o->before, &before) && qfb_read_json(o->after, &after);
+    if (read)
+        qfb_print_comparison(stdout, &before, &after);
+    qfb_results_free(&before);
+    qfb_results_free(&after);
+    return read ? 0 : 2;
+}
+
+/* The exit code. */
+static int run(session *s)
+{
+    const qfb_bench_options *o = &s->options;
+    char error[400];
+    if (o->before)
+        return compare(o);
+    if (o->check && !qfb_demands_read(o->check, &s->demands, error)) {
+        fprintf(stderr, "qfold-bench: %s\n", error);
+        return 2;
+    }
+    if (o->list) {
+        const bool chosen = choose(s);
+        list();
+        return chosen ? 0 : 2;
+    }
+    if (!measure(s) || (o->json && !save(s, o->json, write_json)) ||
+        (o->html && !save(s, o->html, write_html)))
+        return 2;
+    return !o->check || qfb_demands_judge(stdout, &s->demands, &s->results) ? 0 : 1;
+}
+
+int main(int argc, char **argv)
+{
+    session s = { 0 };
+    int code = 2;
+    if (qfb_is_fold_child(argc, argv, &code))
+        return code;
+    if (parse(&s, argc, argv)) {
+        if (s.options.help)
+            fputs(qfb_usage, stdout);
+        code = s.options.help ? 0 : run(&s);
+    }
+    qfb_demands_free(&s.demands);
+    qfb_results_free(&s.results);
     return code;
 }

@@ -104,15 +104,16 @@ void qfb_demands_free(qfb_demands *demands)
     *demands = (qfb_demands){ 0 };
 }
 
-static bool here(const qfb_demand *d)
+/* Whether a demand counts on a machine with these capabilities. */
+static bool counts(const qfb_demand *d, const char *caps)
 {
-    return !d->isa[0] || !strcmp(d->isa, qf_caps_name(qf_caps_detect()));
+    return !d->isa[0] || !strcmp(d->isa, caps);
 }
 
 void qfb_demands_want(const qfb_demands *demands)
 {
     for (size_t i = 0; i < demands->n; i++) {
-        if (here(&demands->demand[i]))
+        if (counts(&demands->demand[i], qf_caps_name(qf_caps_detect())))
             qfb_want_glob(demands->demand[i].glob);
     }
 }
@@ -120,6 +121,11 @@ void qfb_demands_want(const qfb_demands *demands)
 static bool better(const qfb_demand *d, double a, double b)
 {
     return d->at_least ? a > b : a < b;
+}
+
+static bool met(const qfb_demand *d, double figure)
+{
+    return figure == d->value || better(d, figure, d->value);
 }
 
 /* The best figure among the repetitions of a case; NULL if it has none. */
@@ -153,10 +159,20 @@ static const qfb_result *worst_of(const qfb_demand *d, const qfb_results *result
     return worst;
 }
 
+bool qfb_demand_on(const qfb_demand *demand, const qfb_results *results, const char *name,
+                   bool *holds)
+{
+    if (!counts(demand, results->caps) || fnmatch(demand->glob, name, 0) != 0)
+        return false;
+    const double *best = best_of(demand, results, name);
+    *holds = best && met(demand, *best);
+    return best != NULL;
+}
+
 /* Why a demand has no figure. */
 static const char *excuse(const qfb_demand *d, const qfb_results *results)
 {
-    if (!here(d))
+    if (!counts(d, results->caps))
         return "another instruction set";
     for (size_t i = 0; i < results->n; i++) {
         const qfb_result *r = &results->result[i];
@@ -173,8 +189,8 @@ bool qfb_demands_judge(FILE *out, const qfb_demands *demands, const qfb_results 
         const qfb_demand *d = &demands->demand[i];
         const char *sign = d->at_least ? ">=" : "<=";
         double figure = 0;
-        const qfb_result *r = here(d) ? worst_of(d, results, &figure) : NULL;
-        const bool pass = r && (figure == d->value || better(d, figure, d->value));
+        const qfb_result *r = counts(d, results->caps) ? worst_of(d, results, &figure) : NULL;
+        const bool pass = r && met(d, figure);
         passed += pass;
         failed += r && !pass;
         fprintf(out, "%-7s  %s  %s ", r ? pass ? "PASS" : "FAIL" : "NOT RUN", r ? r->name : d->glob,

@@ -27,6 +27,10 @@ void qfb_demands_free(qfb_demands *demands);
 /* Marks the cases that the demands of this machine need. */
 void qfb_demands_want(const qfb_demands *demands);
 
+/* Whether a demand is one on the case of that name, here, with a figure; *holds: it is met. */
+bool qfb_demand_on(const qfb_demand *demand, const qfb_results *results, const char *name,
+                   bool *holds);
+
 /* Prints PASS, FAIL or NOT RUN and the figure for each demand: of several cases or repetitions, a
  * case's best repetition and the worst of the cases. Returns whether none failed. */
 bool qfb_demands_judge(FILE *out, const qfb_demands *demands, const qfb_results *results);

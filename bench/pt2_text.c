@@ -37,8 +37,7 @@ static void add_value(qfb_pt2 *p, const char *prefix, const char *name, const qf
 
 void qfb_pt2_open(qfb_pt2 *p, qfi_pool *pool)
 {
-    *p = (qfb_pt2){ .pool = pool,
-                    .inputs = { .pool = pool },
+    *p = (qfb_pt2){ .inputs = { .pool = pool },
                     .nodes = { .pool = pool },
                     .values = { .pool = pool },
                     .specs = { .pool = pool },

@@ -10,9 +10,8 @@ typedef struct qfb_meta {
     int64_t dim[4], stride[4];
 } qfb_meta;
 
-/* Zero-initialise and set pool. The parts of model.json, and of the configuration of its weights. */
+/* The parts of model.json, and of the configuration of its weights. */
 typedef struct qfb_pt2 {
-    qfi_pool *pool;
     qfi_text inputs, nodes, values, specs, config;
     int n_params;
     bool first_argument;

@@ -1,14 +1,31 @@
 /* Rows of the table of results. */
 #include "results.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <qfold/types.h>
 
 static void *need(void *p)
 {
     if (!p)
         abort();
     return p;
+}
+
+void qfb_results_here(qfb_results *results)
+{
+    char line[200];
+    FILE *in = fopen("/proc/cpuinfo", "r");
+    snprintf(results->caps, sizeof results->caps, "%s", qf_caps_name(qf_caps_detect()));
+    snprintf(results->cpu, sizeof results->cpu, "unknown CPU");
+    while (in && fgets(line, sizeof line, in)) {
+        if (sscanf(line, "model name : %79[^\n]", results->cpu) == 1)
+            break;
+    }
+    if (in)
+        fclose(in);
 }
 
 void qfb_results_add(qfb_results *results, const qfb_measured *m)

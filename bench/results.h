@@ -20,10 +20,15 @@ typedef struct qfb_result {
     qfb_figure *figure;
 } qfb_result;
 
+/* caps, cpu: the machine that ran. */
 typedef struct qfb_results {
     qfb_result *result;
     size_t n, cap;
+    char caps[16], cpu[80];
 } qfb_results;
+
+/* Names this machine in an empty table. */
+void qfb_results_here(qfb_results *results);
 
 /* Appends a copy; the new row is results->result[results->n - 1]. */
 void qfb_results_add(qfb_results *results, const qfb_measured *m);
