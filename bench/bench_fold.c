@@ -189,11 +189,12 @@ static void run_fold(qfb_state *state, const void *argument)
         qfb_race_add(
             &race,
             (qfb_runner){ .label = "fold", .before = before_round, .run = fold_once, .arg = &r });
-        qfb_race_add(&race, (qfb_runner){ .counter = "x_cp",
-                                          .label = "cp",
-                                          .before = before_round,
-                                          .run = copy_once,
-                                          .arg = &r });
+        if (r.c->model.n > 0)
+            qfb_race_add(&race, (qfb_runner){ .counter = "x_cp",
+                                              .label = "cp",
+                                              .before = before_round,
+                                              .run = copy_once,
+                                              .arg = &r });
         if (r.c->model.chain == QFB_CHAIN_TINY)
             qfb_race_add(&race, (qfb_runner){ .counter = "x_open",
                                               .label = "opening the file",

@@ -182,26 +182,35 @@ static const char *excuse(const qfb_demand *d, const qfb_results *results)
     return "no such case";
 }
 
+qfb_verdict qfb_demand_judge(const qfb_demand *demand, const qfb_results *results)
+{
+    double figure = 0;
+    const qfb_result *worst =
+        counts(demand, results->caps) ? worst_of(demand, results, &figure) : NULL;
+    if (!worst)
+        return (qfb_verdict){ QFB_NOT_RUN, demand->glob, excuse(demand, results), 0 };
+    return (qfb_verdict){ met(demand, figure) ? QFB_PASS : QFB_FAIL, worst->name, NULL, figure };
+}
+
+const char *qfb_outcome_name(qfb_outcome outcome)
+{
+    return outcome == QFB_PASS ? "PASS" : outcome == QFB_FAIL ? "FAIL" : "NOT RUN";
+}
+
 bool qfb_demands_judge(FILE *out, const qfb_demands *demands, const qfb_results *results)
 {
-    size_t passed = 0, failed = 0;
+    size_t n[QFB_NOT_RUN + 1] = { 0 };
     for (size_t i = 0; i < demands->n; i++) {
         const qfb_demand *d = &demands->demand[i];
+        const qfb_verdict v = qfb_demand_judge(d, results);
         const char *sign = d->at_least ? ">=" : "<=";
-        double figure = 0;
-        const qfb_result *r = counts(d, results->caps) ? worst_of(d, results, &figure) : NULL;
-        const bool pass = r && met(d, figure);
-        passed += pass;
-        failed += r && !pass;
-        fprintf(out, "%-7s  %s  %s ", r ? pass ? "PASS" : "FAIL" : "NOT RUN", r ? r->name : d->glob,
-                d->counter);
-        if (r)
-            fprintf(out, "%.4g %s %.4g\n", figure, sign, d->value);
+        n[v.outcome]++;
+        fprintf(out, "%-7s  %s  %s ", qfb_outcome_name(v.outcome), v.name, d->counter);
+        if (v.why)
+            fprintf(out, "%s %.4g%s%s: %s\n", sign, d->value, d->isa[0] ? " " : "", d->isa, v.why);
         else
-            fprintf(out, "%s %.4g%s%s: %s\n", sign, d->value, d->isa[0] ? " " : "", d->isa,
-                    excuse(d, results));
+            fprintf(out, "%.4g %s %.4g\n", v.figure, sign, d->value);
     }
-    fprintf(out, "%zu passed, %zu failed, %zu not run\n", passed, failed,
-            demands->n - passed - failed);
-    return failed == 0;
+    fprintf(out, "%zu passed, %zu failed, %zu not run\n", n[QFB_PASS], n[QFB_FAIL], n[QFB_NOT_RUN]);
+    return n[QFB_FAIL] == 0;
 }

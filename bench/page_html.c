@@ -9,8 +9,8 @@
 #include "page_style.h"
 
 /* The drawing, in its own units: names, bars from BAR on with UNIT for the limit, figures. */
-#define WIDTH 1040
-#define BAR 372
+#define WIDTH 1120
+#define BAR 336
 #define UNIT 340.0
 #define MOST 1.2 /* of the limit, at the right end of the axis */
 #define FIGURES (BAR + (int)(UNIT * MOST) + 12)
@@ -121,7 +121,7 @@ static void put_row(FILE *out, const qfb_row *row, int top)
             "<text x=\"%d\" y=\"%d\">%s</text><text class=\"soft\" x=\"%d\" y=\"%d\">of %s</text>"
             "<text class=\"soft end\" x=\"%d\" y=\"%d\">",
             FIGURES + 28, middle + 4, row->ratio, FIGURES + 34, middle + 4, sign(row), FIGURES + 50,
-            middle + 4, row->limit, WIDTH - 62, middle + 4);
+            middle + 4, row->limit, WIDTH - 68, middle + 4);
     put_time(out, row->result->seconds);
     fprintf(out, "</text><text class=\"soft end\" x=\"%d\" y=\"%d\">", WIDTH - 4, middle + 4);
     if (speed)
@@ -129,7 +129,7 @@ static void put_row(FILE *out, const qfb_row *row, int top)
     fputs("</text></g>\n", out);
 }
 
-/* Lines of the axis and their numbers; the limit is drawn over them. */
+/* Lines and numbers of the axis. */
 static void put_axis(FILE *out, int height)
 {
     fprintf(out,
@@ -139,10 +139,16 @@ static void put_axis(FILE *out, int height)
     for (int i = 0; i <= 6; i++) {
         const double x = place(i / 5.0);
         fprintf(out,
-                "<path class=\"%s\" d=\"M%.1f %dV%d\"/>"
+                "<path class=\"grid\" d=\"M%.1f %dV%d\"/>"
                 "<text class=\"soft middle\" x=\"%.1f\" y=\"%d\">%.1f</text>",
-                i == 5 ? "limit" : "grid", x, TOP - 6, height, x, TOP - 12, i / 5.0);
+                x, TOP - 6, height, x, TOP - 12, i / 5.0);
     }
+}
+
+/* Drawn over the bars, so that one sees what passes it. */
+static void put_limit(FILE *out, int height)
+{
+    fprintf(out, "<path class=\"limit\" d=\"M%.1f %dV%d\"/>", place(1), TOP - 6, height);
 }
 
 /* Bytes of a name up to its second '/': the work, without dtype and shape. */
@@ -171,13 +177,14 @@ static void put_group(FILE *out, const qfb_row *rows, size_t n)
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" "
             "aria-label=\"Bars of cases against their limits\">\n",
             n, WIDTH, height);
+    put_axis(out, height);
     for (int i = 0; i < (int)n; i++) {
         if (i > 0 && !same_work(rows[i - 1].result->name, rows[i].result->name))
             top += GAP;
         put_row(out, &rows[i], top);
         top += ROW;
     }
-    put_axis(out, height);
+    put_limit(out, height);
     fputs("</svg></div></details>\n", out);
 }
 
@@ -245,6 +252,40 @@ static void put_tiles(FILE *out, const qfb_row *rows, size_t n)
     fputs("</div>\n", out);
 }
 
+static void put_demand(FILE *out, const qfb_demand *d, const qfb_verdict *v)
+{
+    fprintf(out, "<tr><td>%s%s</td><td><code>",
+            v->outcome == QFB_PASS   ? "\xe2\x9c\x93 "
+            : v->outcome == QFB_FAIL ? "\xe2\x9c\x97 "
+                                     : "",
+            qfb_outcome_name(v->outcome));
+    put(out, v->name);
+    fputs("</code></td><td><code>", out);
+    put(out, d->counter);
+    fprintf(out, "</code></td><td>%s %.4g %s</td><td>",
+            d->at_least ? "\xe2\x89\xa5" : "\xe2\x89\xa4", d->value, d->isa);
+    if (v->why)
+        put(out, v->why);
+    else
+        fprintf(out, "%.4g", v->figure);
+    fputs("</td></tr>\n", out);
+}
+
+static void put_demands(FILE *out, const qfb_demands *demands, const qfb_results *results)
+{
+    if (demands->n == 0)
+        return;
+    fputs("<details><summary><h2>targets</h2><span>each with its figure</span></summary>"
+          "<div class=\"scroll\"><table><tr><th>verdict</th><th>case</th><th>counter</th>"
+          "<th>target</th><th>figure</th></tr>\n",
+          out);
+    for (size_t i = 0; i < demands->n; i++) {
+        const qfb_verdict v = qfb_demand_judge(&demands->demand[i], results);
+        put_demand(out, &demands->demand[i], &v);
+    }
+    fputs("</table></div></details>\n", out);
+}
+
 static bool same_group(const char *a, const char *b)
 {
     const size_t n = strcspn(a, "/");
@@ -275,6 +316,7 @@ void qfb_write_html(FILE *out, const qfb_results *results, const qfb_demands *de
             end++;
         put_group(out, rows + i, end - i);
     }
+    put_demands(out, demands, results);
     fputs("<footer>A bar beyond 1 beats the limit that it is measured against; bars end at 1.2. "
           "Rest the pointer on a row for all of its figures.</footer></main></body></html>\n",
           out);
