@@ -1,5 +1,5 @@
 /* What this CPU and operating system allow. */
-#include <qfold/types.h>
+#include "dispatch/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,8 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+
+#define GUESSED_CACHE ((uint64_t)32 << 20)
 
 static const struct {
     const char *name;
@@ -53,6 +55,25 @@ static qf_caps probe(void)
         return QF_CAP_AVX2;
     return QF_CAP_AVX2 | QF_CAP_AVX512;
 }
+
+/* Sizes are in leaf 4 (Intel) and 0x8000001d (AMD), a cache per subleaf, the last level last. */
+static uint64_t probe_cache(unsigned leaf)
+{
+    unsigned a, b, c, d;
+    uint64_t size = 0;
+
+    for (unsigned i = 0; i < 8 && __get_cpuid_count(leaf, i, &a, &b, &c, &d) && (a & 31); i++)
+        size = (uint64_t)((b >> 22) + 1) * ((b >> 12 & 1023) + 1) * ((b & 4095) + 1) *
+               ((uint64_t)c + 1);
+    return size;
+}
+
+uint64_t qfi_cpu_cache(void)
+{
+    const uint64_t intel = probe_cache(4), size = intel ? intel : probe_cache(0x8000001d);
+
+    return size ? size : GUESSED_CACHE;
+}
 #elif defined(__aarch64__)
 static qf_caps probe(void)
 {
@@ -62,6 +83,13 @@ static qf_caps probe(void)
 static qf_caps probe(void)
 {
     return 0;
+}
+#endif
+
+#if !defined(__x86_64__)
+uint64_t qfi_cpu_cache(void)
+{
+    return GUESSED_CACHE;
 }
 #endif
 

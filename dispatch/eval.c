@@ -31,11 +31,13 @@ static bool same_view(const qf_tensor *a, const qf_tensor *b)
     return true;
 }
 
+/* *in_place: the result replaces an operand. */
 static qf_status check_aliases(qf_op op, const qf_tensor *in, size_t n_in, const qf_tensor *out,
-                               qf_diag *diag)
+                               bool *in_place, qf_diag *diag)
 {
     uintptr_t out_first, out_last, first, last;
 
+    *in_place = false;
     if (!touched(out, &out_first, &out_last))
         return QF_OK;
     for (size_t i = 0; i < n_in; i++) {
@@ -44,6 +46,7 @@ static qf_status check_aliases(qf_op op, const qf_tensor *in, size_t n_in, const
         if (qf_op_get(op)->kind != QF_KIND_POINTWISE || !same_view(&in[i], out))
             QF_FAIL(diag, QF_ERR_ALIAS, "%s: the result overlaps operand %zu", qf_op_get(op)->name,
                     i);
+        *in_place = true;
     }
     return QF_OK;
 }
@@ -85,7 +88,7 @@ static qf_status check_out(const qf_pipe *pipe, const qf_tensor *out, qf_diag *d
 }
 
 static qf_status run_into(const qf_ctx *ctx, const qf_pipe *pipe, const qf_tensor *out,
-                          qf_diag *diag)
+                          bool in_place, qf_diag *diag)
 {
     static const int64_t zero[QFI_DIMS];
     const int halves = pipe->bits == 128 ? 2 : 1;
@@ -98,6 +101,9 @@ static qf_status run_into(const qf_ctx *ctx, const qf_pipe *pipe, const qf_tenso
     stride[out->rank] = 1;
     qfi_wants_plan(ctx, pipe, pipe->cost.written, &wants);
     qf_status st = qfi_session_open(&s, ctx, pipe, NULL, &wants, 0, diag);
+    /* What was just read is in the cache: it is overwritten there. */
+    if (in_place)
+        s.run.staging = NULL;
     if (st == QF_OK) {
         st = qfi_run_segment(&s.run, pipe->result, zero, pipe->result->dim, out->storage->data,
                              out->offset * halves, stride);
@@ -115,6 +121,7 @@ qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
     qfi_bump pool = { 0 };
     qf_ctx full;
     qf_status st;
+    bool in_place;
 
     if (n_in > UINT16_MAX)
         QF_FAIL(diag, QF_ERR_ARG, "%zu operands", n_in);
@@ -137,9 +144,9 @@ qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
     QF_TRY_OUT(qf_pipe_build(ctx, &program, (uint32_t)n_in, NULL, &pipe, diag));
     QF_TRY_OUT(qf_tensor_check(out, diag));
     QF_TRY_OUT(check_out(pipe, out, diag));
-    QF_TRY_OUT(check_aliases(op, in, n_in, out, diag));
+    QF_TRY_OUT(check_aliases(op, in, n_in, out, &in_place, diag));
     if (qf_tensor_elements(out) > 0)
-        QF_TRY_OUT(run_into(&full, pipe, out, diag));
+        QF_TRY_OUT(run_into(&full, pipe, out, in_place, diag));
 out:
     qf_pipe_free(pipe);
     qfi_bump_free(&pool);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define CHUNK ((size_t)1 << 14)
+#define LEAST_CACHE ((uint64_t)1 << 20)
 
 struct qfi_chunk {
     struct qfi_chunk *next;
@@ -38,6 +39,14 @@ qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag)
     if (out->memory == 0)
         out->memory = QF_MEMORY_DEFAULT;
     return QF_OK;
+}
+
+bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes)
+{
+    /* No last level is smaller, and asking the CPU takes as long as storing 100 KiB. */
+    if (ctx->cache == 0 && bytes < LEAST_CACHE)
+        return false;
+    return bytes > (ctx->cache ? ctx->cache : qfi_cpu_cache());
 }
 
 void *qfi_bump_get(qfi_bump *pool, size_t n, size_t size)

@@ -8,6 +8,13 @@
  * unknown struct_size. */
 qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag);
 
+/* Whether a result of `bytes` outgrows the last cache level, so that storing it past the caches is
+ * faster. */
+bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes);
+
+/* Bytes of the last cache level, as the CPU says; a guess where it does not. */
+uint64_t qfi_cpu_cache(void);
+
 /* Blocks that are freed together. Zero-initialise and set `from`. */
 typedef struct qfi_bump {
     qf_allocator from;

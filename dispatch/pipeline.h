@@ -23,6 +23,9 @@
 #define QFI_SLOT ((size_t)8192)
 #define QFI_SLOT_ROWS 64
 #define QFI_SLOT_BYTES 4096
+/* Memory of a worker in which results stand before whole lines of them go past the caches: 256 rows
+ * of 512 bytes, with a line after each. */
+#define QFI_STAGING ((size_t)256 * (512 + 64))
 /* Working memory below which reads and breakers would crawl. */
 #define QFI_LEAST_WORK ((uint64_t)1 << 16)
 
@@ -72,14 +75,14 @@ typedef struct qfi_piece {
 } qfi_piece;
 
 /* dim: of the value, from slowest to fastest.  bits: of an element in the destination (128-bit ones
- * are two of 64 along a last dim).  copy, transpose, pack: kernels that store. */
+ * are two of 64 along a last dim).  copy, transpose, pack, stream: kernels that store. */
 typedef struct qfi_segment {
     uint8_t n_dim, bits, n_slot;
     bool reads; /* it needs working memory: READ or PANEL operands */
     int64_t dim[QFI_DIMS];
     uint32_t n_piece;
     const qfi_piece **piece;
-    qfk_tile *copy, *transpose, *pack;
+    qfk_tile *copy, *transpose, *pack, *stream;
 } qfi_segment;
 
 typedef struct qfi_run qfi_run;

@@ -31,13 +31,14 @@ typedef struct qfi_residents {
     qfi_resident item[QFI_RESIDENTS];
 } qfi_residents;
 
-/* kept: scratch region.  slots: of all workers.  work: memory for reads and panels.  serial: run on
+/* kept: scratch region.  slots: of all workers.  staging: likewise, QFI_STAGING each, if the result
+ * goes past the caches; NULL: stores are plain.  work: memory for reads and panels.  serial: run on
  * the calling thread as `worker`: set inside a task. */
 struct qfi_run {
     const qf_ctx *ctx;
     const qf_pipe *pipe;
     const qfi_residents *residents;
-    char *kept, *slots;
+    char *kept, *slots, *staging;
     qfi_area work;
     bool serial;
     uint32_t worker;
@@ -76,6 +77,9 @@ typedef struct qfi_tiles {
     const char *source[QFI_OPERANDS];
     int64_t m, n, rows, cols, n_outer; /* tile, and extent of the tile's loops */
     int64_t tiles_m, tiles_n, total, per_task;
+    int64_t shift; /* columns by which the first tile is shorter */
+    bool streams;  /* the result goes past the caches */
+    bool down;     /* tiles go down the rows first */
     uint8_t outer[QFI_LOOPS], load[QFI_OPERANDS];
 } qfi_tiles;
 

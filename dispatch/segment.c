@@ -114,9 +114,11 @@ static qf_status pick_stores(qfi_builder *b, qfi_segment *s)
         s->pack = pack ? pack->fn : NULL;
     } else {
         const qfk_row *copy = qfk_pick(b->table, QFK_OP_copy, key),
-                      *transpose = qfk_pick(b->table, QFK_OP_transpose, key);
+                      *transpose = qfk_pick(b->table, QFK_OP_transpose, key),
+                      *stream = qfk_pick(b->table, QFK_OP_stream, QFK_KEY_x8);
         s->copy = copy ? copy->fn : NULL;
         s->transpose = transpose ? transpose->fn : s->copy;
+        s->stream = stream ? stream->fn : NULL;
     }
     if (s->bits == 4 ? !s->pack : !s->copy)
         QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel stores elements of %d bits", s->bits);

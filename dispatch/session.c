@@ -1,6 +1,6 @@
 /* Setting up a run.
  *
- *   arena block:  | kept values | slots, per worker | window | operands that stay, working memory |
+ *   arena block:  | kept values | slots, staging, per worker | window | operands that stay, work |
  *
  * Their sum never exceeds the context's memory. If the slots of all workers do not fit, one thread
  * runs alone. */
@@ -21,7 +21,7 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
                    scratch = pipe->cost.scratch;
     const uint64_t least = pipe->works ? QFI_LEAST_WORK : 0,
                    least_window = min_u64(window, pipe->cost.window);
-    uint64_t workers = qfi_workers(&s->ctx), left;
+    uint64_t workers = qfi_workers(&s->ctx), left, staging = 0;
 
     if (memory < scratch || memory - scratch < slots + least + SLACK)
         QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few", (unsigned long long)memory);
@@ -31,6 +31,12 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
         workers = 1;
     }
     left -= slots * workers;
+    /* No window: the result goes to the caller's memory, and nobody reads it at once. */
+    if (window == 0 && pipe->result->stream && qfi_past_caches(&s->ctx, pipe->cost.written))
+        staging = QFI_STAGING * workers;
+    if (staging > left / 2)
+        staging = 0;
+    left -= staging;
     if (s->wants.size > left / 2)
         s->wants = (qfi_wants){ 0 };
     left -= s->wants.size;
@@ -41,12 +47,14 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     const uint64_t most = 8 * s->window_size + (workers + 2) * small;
     const uint64_t work = pipe->works ? min_u64(left - s->window_size, most) + s->wants.size : 0;
 
-    char *block = qfi_arena_block(arena, scratch + slots * workers + s->window_size + work + SLACK);
+    char *block =
+        qfi_arena_block(arena, scratch + slots * workers + staging + s->window_size + work + SLACK);
     if (!block)
         QF_FAIL(diag, QF_ERR_NOMEM, "no memory to run a pipeline");
     s->run.kept = block;
     s->run.slots = block + scratch;
-    s->window = s->run.slots + slots * workers;
+    s->run.staging = staging ? s->run.slots + slots * workers : NULL;
+    s->window = s->run.slots + slots * workers + staging;
     s->run.work.p = s->window + ((s->window_size + 63) & ~(uint64_t)63);
     s->run.work.size = work;
     return QF_OK;

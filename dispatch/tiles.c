@@ -5,6 +5,9 @@
 
 #define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
 #define ROW_PAD 64 /* after each row of a slot: rows do not fall into one cache set */
+#define LINE 64
+#define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
+#define RUN_BYTES 512 /* of a row of the destination, that one transposed tile makes */
 
 /* How an operand reaches the stages. */
 typedef enum load { LOAD_NONE, LOAD_COPY, LOAD_TRANSPOSE, LOAD_UNPACK } load;
@@ -58,6 +61,21 @@ static int64_t widest(const qfi_tiles *t)
     return bits / 8;
 }
 
+/* A piece that only moves elements that lie side by side: the store reads the operand itself. */
+static bool is_copy(const qfi_tiles *t)
+{
+    const qfi_piece *p = t->piece;
+
+    return p->n_stage == 0 && p->operand[p->root].bits >= 8 &&
+           step_of(&t->nest.lane[1 + p->root], t->nest.col) == 1;
+}
+
+static bool goes_past_caches(const qfi_tiles *t)
+{
+    return t->run->staging && t->segment == t->run->pipe->result && t->segment->bits >= 8 &&
+           t->nest.col >= 0 && t->cols * (t->segment->bits / 8) >= LEAST_RUN;
+}
+
 static void choose_tile(qfi_tiles *t)
 {
     const int64_t size = widest(t);
@@ -65,7 +83,14 @@ static void choose_tile(qfi_tiles *t)
 
     for (int i = 0; i < t->piece->n_operand; i++)
         transposes |= t->load[i] == LOAD_TRANSPOSE;
-    if (is_direct(t)) {
+    t->streams = goes_past_caches(t);
+    t->down = transposes;
+    if (t->streams && transposes && t->piece->n_stage == 0) {
+        t->n = min64(t->cols, RUN_BYTES / size);
+        t->m = min64(t->rows, (int64_t)QFI_STAGING / (t->n * size + ROW_PAD));
+        return;
+    }
+    if (is_direct(t) && (!t->streams || is_copy(t))) {
         t->n = min64(t->cols, transposes ? 128 : TASK_BYTES / size);
         t->m = min64(t->rows, transposes ? 128 : TASK_BYTES / size / t->n);
         return;
@@ -75,6 +100,16 @@ static void choose_tile(qfi_tiles *t)
     const int64_t all = QFI_SLOT_BYTES / size;
     t->n = min64(t->cols, transposes ? 64 : all);
     t->m = min64(min64(t->rows, QFI_SLOT_ROWS), all / t->n);
+}
+
+/* Tiles of long rows begin at lines of the destination, but for the first. */
+static int64_t align_tiles(const qfi_tiles *t, int64_t size)
+{
+    const uintptr_t first = (uintptr_t)t->dst + (uintptr_t)(t->nest.lane[0].base * size);
+
+    if (!t->streams || t->cols < 4 * t->n || t->n * size % LINE != 0 || first % (uintptr_t)size)
+        return 0;
+    return (int64_t)(first % LINE) / size;
 }
 
 static void plan_tiles(qfi_tiles *t)
@@ -96,7 +131,8 @@ static void plan_tiles(qfi_tiles *t)
         outer *= nest->n[l];
     }
     t->tiles_m = (t->rows + t->m - 1) / t->m;
-    t->tiles_n = (t->cols + t->n - 1) / t->n;
+    t->shift = align_tiles(t, size);
+    t->tiles_n = (t->cols + t->shift + t->n - 1) / t->n;
     t->total = outer * t->tiles_m * t->tiles_n;
     t->per_task = TASK_BYTES / (t->m * t->n * size);
     t->per_task = t->per_task < 1 ? 1 : t->per_task;
@@ -111,7 +147,7 @@ static void plan_tiles(qfi_tiles *t)
 /* One tile at hand: position of every lane, and what the references mean. */
 typedef struct tile {
     const qfi_tiles *t;
-    char *slots;
+    char *slots, *staging;
     qfk_param *param;
     size_t m, n;
     int64_t at[QFI_LANES];
@@ -122,11 +158,15 @@ static void place_tile(tile *x, int64_t number)
 {
     const qfi_tiles *t = x->t;
     const qfi_nest *nest = &t->nest;
-    const int64_t j = number % t->tiles_n * t->n, i = number / t->tiles_n % t->tiles_m * t->m;
+    const int64_t inner = t->down ? t->tiles_m : t->tiles_n,
+                  at = number % (t->tiles_m * t->tiles_n);
+    const int64_t i = (t->down ? at % inner : at / inner) * t->m,
+                  start = (t->down ? at / inner : at % inner) * t->n - t->shift,
+                  j = start < 0 ? 0 : start;
     int64_t rest = number / t->tiles_n / t->tiles_m;
 
     x->m = (size_t)min64(t->m, t->rows - i);
-    x->n = (size_t)min64(t->n, t->cols - j);
+    x->n = (size_t)(min64(start + t->n, t->cols) - j);
     for (int k = 0; k < nest->n_lane; k++)
         x->at[k] = nest->lane[k].base + i * step_of(&nest->lane[k], nest->row) +
                    j * step_of(&nest->lane[k], nest->col);
@@ -181,6 +221,21 @@ static qfk_out destination(const tile *x)
     return (qfk_out){ t->dst + x->at[0] * size, step_of(&t->nest.lane[0], t->nest.row) * size };
 }
 
+/* Where the last kernel of a tile writes. */
+static qfk_out result(const tile *x)
+{
+    const int64_t size = x->t->segment->bits / 8;
+    return x->t->streams ? (qfk_out){ x->staging, x->t->n * size + ROW_PAD } : destination(x);
+}
+
+/* Adjacent elements go to the destination, past the caches. */
+static void stream(const tile *x, const void *from, ptrdiff_t row)
+{
+    const qfk_in bytes = { from, row, 1 };
+
+    x->t->segment->stream(x->m, x->n * (x->t->segment->bits / 8u), &bytes, destination(x), NULL);
+}
+
 static void run_stage(tile *x, int number, bool last)
 {
     const qfi_tiles *t = x->t;
@@ -197,10 +252,12 @@ static void run_stage(tile *x, int number, bool last)
         x->param[number].i[2] = step_of(&t->nest.lane[lane], t->nest.col);
     }
     if (s->bits) {
-        out = last ? destination(x) : slot_out(x, t->piece->slot[number], s->bits / 8);
+        out = last ? result(x) : slot_out(x, t->piece->slot[number], s->bits / 8);
         x->view[s->out] = (qfk_in){ out.p, out.row, s->bits / 8 };
     }
     s->fn(x->m, x->n, in, out, &x->param[number]);
+    if (last && t->streams)
+        stream(x, out.p, out.row);
 }
 
 static void store_root(tile *x)
@@ -215,8 +272,15 @@ static void store_root(tile *x)
         return;
     }
     const int64_t size = t->segment->bits / 8;
-    (from.row == size && from.col != size ? t->segment->transpose : t->segment->copy)(
-        x->m, x->n, &from, destination(x), NULL);
+    if (t->streams && from.col == size) {
+        stream(x, from.p, from.row);
+        return;
+    }
+    const qfk_out out = result(x);
+    (from.row == size && from.col != size ? t->segment->transpose
+                                          : t->segment->copy)(x->m, x->n, &from, out, NULL);
+    if (t->streams)
+        stream(x, out.p, out.row);
 }
 
 static void run_tile(tile *x, int64_t number)
@@ -243,6 +307,14 @@ static void run_tile(tile *x, int64_t number)
         store_root(x);
 }
 
+/* Stores that pass the caches are not ordered with those that tell other threads of them. */
+static inline void store_fence(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 static void tiles_task(void *arg, uint32_t i, uint32_t worker)
 {
     const qfi_tiles *t = arg;
@@ -251,6 +323,7 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
     uint32_t bad = 0;
     tile x = { .t = t,
                .param = param,
+               .staging = t->streams ? t->run->staging + QFI_STAGING * worker : NULL,
                .slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker };
 
     for (int k = 0; k < t->piece->n_stage; k++) {
@@ -259,6 +332,8 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
     }
     for (int64_t k = first; k < end; k++)
         run_tile(&x, k);
+    if (t->streams)
+        store_fence();
     if (bad)
         __atomic_store_n(&t->run->fault->bad, 1, __ATOMIC_RELAXED);
 }

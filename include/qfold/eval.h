@@ -29,6 +29,8 @@ typedef struct qf_allocator {
  *   progress      told how many bytes of the result are done, by one thread at a time; false
  *                 cancels with ERR_CANCELLED
  *   memory        bytes that one pipeline may use for scratch and windows; 0: QF_MEMORY_DEFAULT
+ *   cache         bytes of the last cache level; larger results are stored past the caches. 0: what
+ *                 the CPU says
  * ERR_ARG from every call if struct_size is not set, or beyond the struct that the library knows. A
  * context may serve several calls at once if its callbacks may. */
 typedef struct qf_ctx {
@@ -42,6 +44,7 @@ typedef struct qf_ctx {
     bool (*progress)(void *user, uint64_t done);
     void *progress_user;
     uint64_t memory;
+    uint64_t cache;
 } qf_ctx;
 
 /* A pool of `n` threads (0: one per CPU) set into ctx->parallel_for, pool and workers; close with

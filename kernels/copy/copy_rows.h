@@ -1,11 +1,12 @@
-/* The copy kernel over vectors. An includer defines copy_bytes and repeat_bytes for its vectors. */
+/* The copy kernel over vectors. */
 #ifndef QFK_COPY_ROWS_H
 #define QFK_COPY_ROWS_H
 
 #include "kernels/common/element.h"
 
-/* Defines the kernel `name` of key X; `set1` repeats an element, as a T, in a vector. */
-#define QFK_COPY(name, X, set1, T)                                                       \
+/* Defines the kernel `name` of key X. copy(x, a, n) moves n bytes, repeat_bytes(x, v, n) fills them
+ * with a vector; `set1` repeats an element, as a T, in one. */
+#define QFK_COPY(name, X, copy, set1, T)                                                 \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)     \
     {                                                                                    \
         (void)p;                                                                         \
@@ -14,7 +15,7 @@
             qfk_##X##_mem *x = qfk_out_row(&out, i);                                     \
             const qfk_##X a0 = *(const qfk_##X##_mem *)a;                                \
             if (in->col == (ptrdiff_t)sizeof *x)                                         \
-                copy_bytes((char *)x, a, n * sizeof *x);                                 \
+                copy((char *)x, a, n * sizeof *x);                                       \
             else if (in->col == 0)                                                       \
                 repeat_bytes((char *)x, set1((T)a0), n * sizeof *x);                     \
             else                                                                         \

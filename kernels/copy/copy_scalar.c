@@ -26,6 +26,9 @@ COPY(qfk_copy_x16_scalar, x16)
 COPY(qfk_copy_x32_scalar, x32)
 COPY(qfk_copy_x64_scalar, x64)
 
+/* Without instructions that pass the caches it is a copy. */
+COPY(qfk_stream_x8_scalar, x8)
+
 /* Defines the kernel `name`: x = a, whose columns are dense. Strips of 8 columns read 8 runs and
  * write short ones. */
 #define TRANSPOSE(name, X)                                                           \

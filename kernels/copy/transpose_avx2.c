@@ -90,27 +90,51 @@ QFK_INLINE void turn_x16(const qfk_block *b)
     }
 }
 
-/* 8 x 8 elements of 4 bytes: 4 x 4 in every quarter by two rounds, then quarters change places. */
+/* Sixteen bytes at `at` of column j, and the same of column j + 4 above them. */
+QFK_INLINE __m256i load_pair(const qfk_block *b, size_t j, size_t at)
+{
+    const char *a = b->a + (ptrdiff_t)j * b->col + at;
+    const __m128i low = _mm_loadu_si128((const void *)a);
+
+    return _mm256_inserti128_si256(_mm256_castsi128_si256(low),
+                                   _mm_loadu_si128((const void *)(a + 4 * b->col)), 1);
+}
+
+/* Rows i … i + 3 of a block of 8 x 8 elements of 4 bytes, from quarters of the columns. */
+QFK_INLINE void store_turned_x32(const qfk_block *b, size_t i, const __m256i *v)
+{
+    const __m256i s = _mm256_unpacklo_epi32(v[0], v[2]), t = _mm256_unpackhi_epi32(v[0], v[2]),
+                  u = _mm256_unpacklo_epi32(v[1], v[3]), w = _mm256_unpackhi_epi32(v[1], v[3]);
+
+    store_words(b, i, _mm256_unpacklo_epi32(s, u), 4 * b->w);
+    store_words(b, i + 1, _mm256_unpackhi_epi32(s, u), 4 * b->w);
+    store_words(b, i + 2, _mm256_unpacklo_epi32(t, w), 4 * b->w);
+    store_words(b, i + 3, _mm256_unpackhi_epi32(t, w), 4 * b->w);
+}
+
+/* 8 x 8 elements of 4 bytes: 4 x 4 in every quarter by two rounds. Quarters change places while
+ * they are loaded where nothing is cut: the ports that shuffle are what a turn waits for. */
 QFK_INLINE void turn_x32(const qfk_block *b)
 {
-    __m256i v[8], t[8];
+    __m256i v[8], low[4], high[4];
 
+    if (b->h == 8 && b->w == 8) {
+        for (size_t k = 0; k < 4; k++)
+            low[k] = load_pair(b, k, 0);
+        store_turned_x32(b, 0, low);
+        for (size_t k = 0; k < 4; k++)
+            high[k] = load_pair(b, k, 16);
+        store_turned_x32(b, 4, high);
+        return;
+    }
     for (size_t k = 0; k < 8; k++)
         v[k] = load_words(b, k, 4 * b->h);
-    for (size_t q = 0; q < 8; q += 4) {
-        t[q] = _mm256_unpacklo_epi32(v[q], v[q + 2]);
-        t[q + 1] = _mm256_unpackhi_epi32(v[q], v[q + 2]);
-        t[q + 2] = _mm256_unpacklo_epi32(v[q + 1], v[q + 3]);
-        t[q + 3] = _mm256_unpackhi_epi32(v[q + 1], v[q + 3]);
-        v[q] = _mm256_unpacklo_epi32(t[q], t[q + 2]);
-        v[q + 1] = _mm256_unpackhi_epi32(t[q], t[q + 2]);
-        v[q + 2] = _mm256_unpacklo_epi32(t[q + 1], t[q + 3]);
-        v[q + 3] = _mm256_unpackhi_epi32(t[q + 1], t[q + 3]);
-    }
     for (size_t k = 0; k < 4; k++) {
-        store_words(b, k, _mm256_permute2x128_si256(v[k], v[k + 4], 0x20), 4 * b->w);
-        store_words(b, k + 4, _mm256_permute2x128_si256(v[k], v[k + 4], 0x31), 4 * b->w);
+        low[k] = _mm256_permute2x128_si256(v[k], v[k + 4], 0x20);
+        high[k] = _mm256_permute2x128_si256(v[k], v[k + 4], 0x31);
     }
+    store_turned_x32(b, 0, low);
+    store_turned_x32(b, 4, high);
 }
 
 /* 4 x 4 elements of 8 bytes. */

@@ -76,6 +76,7 @@ const ref_op ref_copy[] = {
     { .op = "copy", .element = copy, .flags = REF_ANY_COL },
     { .op = "transpose", .element = copy, .flags = REF_RUNS_DOWN },
     { .op = "unpack", .x = QF_DT_u8, .tile = unpack, .shape = ref_shape_nibbles },
+    { .op = "stream", .element = copy },
     { .op = "pack",
       .in = { QF_DT_u8 },
       .tile = pack,

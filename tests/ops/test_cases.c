@@ -162,16 +162,20 @@ static void run_case(const test_case *c, qf_dtype dtype, const setting *settings
 
 int main(int argc, char **argv)
 {
-    setting s[3] = { { .name = "scalar" }, { .name = "best" }, { .name = "best, 3 threads" } };
+    setting s[4] = { { .name = "scalar" },
+                     { .name = "best" },
+                     { .name = "best, 3 threads" },
+                     { .name = "best, past the caches" } };
     qf_table *scalar = qf_table_make(0), *best = qf_table_make(qf_caps_detect());
     qf_diag diag = { 0 };
     size_t n;
     const test_case *c = cases(&n);
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         s[i].ctx.struct_size = sizeof s[i].ctx;
         s[i].ctx.table = i == 0 ? scalar : best;
     }
+    s[3].ctx.cache = 1;
     if (!scalar || !best || qf_threads_open(&s[2].ctx, 3, &diag) != QF_OK)
         return 1;
     for (size_t i = 0; i < n; i++) {
@@ -179,7 +183,7 @@ int main(int argc, char **argv)
         if (argc > 1 && strcmp(argv[1], qf_op_get(c[i].op)->name) != 0)
             continue;
         for (int k = 0; case_dtype(&c[i], k, &dtype); k++)
-            run_case(&c[i], dtype, s, 3);
+            run_case(&c[i], dtype, s, 4);
     }
     qf_threads_close(&s[2].ctx);
     qf_table_free(scalar);
