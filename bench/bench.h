@@ -26,12 +26,7 @@ void qfb_run_work(qfb_state *state, qfb_work *w, const qfb_against *against);
 /* What stands behind a case's name for a variant. */
 const char *qfb_variant_suffix(unsigned variant);
 
-/* Seconds that the cases of ops and chains spend in rounds. */
+/* Seconds that a case spends in rounds. */
 extern double qfb_budget;
-
-/* After a loop that moved `bytes` bytes per iteration (reads and writes) and took `faults` minor
- * faults in all: counters bytes, GB/s, x_copy (time of the best copy that moves as many bytes, over
- * the time taken: 1 is the copy limit), faults. */
-void qfb_count_bytes(qfb_state *state, size_t bytes, size_t faults);
 
 #endif

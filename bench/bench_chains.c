@@ -196,8 +196,8 @@ static void add_case(const chain_case *c, unsigned variant)
     if (!r)
         abort();
     *r = (chain_run){ c, variant };
-    qfb_add(true, run_chain, r, "chains/%s/%lldx%lld%s%s", c->name, (long long)c->m,
-            (long long)c->n, qfb_variant_suffix(c->always), qfb_variant_suffix(variant));
+    qfb_add(run_chain, r, "chains/%s/%lldx%lld%s%s", c->name, (long long)c->m, (long long)c->n,
+            qfb_variant_suffix(c->always), qfb_variant_suffix(variant));
 }
 
 void qfb_add_chains(void)

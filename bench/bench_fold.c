@@ -212,5 +212,5 @@ static void run_fold(qfb_state *state, const void *argument)
 void qfb_add_fold(void)
 {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        qfb_add(true, run_fold, &cases[i], "%s", cases[i].name);
+        qfb_add(run_fold, &cases[i], "%s", cases[i].name);
 }

@@ -10,36 +10,30 @@
 #include "../tests/kernels/kernel_ref.h"
 
 #define PAD 64
+#define DEPTH ((size_t)256) /* of a packed product */
 
 typedef struct kernel_case {
     const qfk_row *row;
     size_t m, n;
 } kernel_case;
 
-/* A dense tile of harmless numbers: small, positive, normal; 0 where memory is short. Returns its
- * bytes. */
-static size_t make_tile(ref_tile *t, bool fill)
+/* A dense tile of harmless numbers: small, positive, normal. Returns its bytes, 0 where memory is
+ * short. */
+static size_t make_tile(ref_tile *t, qfb_buffer *memory, unsigned slot)
 {
     const size_t size = check_key_size(t->key);
     const size_t before = t->before + PAD, bytes = t->m * t->n * size;
-    unsigned char *memory = calloc(1, before + bytes + t->after + PAD);
-    if (!memory)
+    if (!qfb_buffer_get(memory, before + bytes + t->after + PAD, slot, QFB_REUSED))
         return 0;
-    t->p = memory + before;
+    t->p = (unsigned char *)memory->p + before;
     if (!t->row && !t->col) {
         t->col = (ptrdiff_t)size;
         t->row = (ptrdiff_t)(t->n * size);
     }
-    for (size_t k = 0; fill && k < t->m * t->n; k++)
+    for (size_t k = 0; k < t->m * t->n; k++)
         ref_set(t, k / t->n, k % t->n,
                 check_key_is_float(t->key) ? check_from_f64(t->key, 1 + (double)(k % 5)) : k % 2);
     return bytes;
-}
-
-static void free_tile(const ref_tile *t)
-{
-    if (t->p)
-        free(t->p - t->before - PAD);
 }
 
 static void prepare(ref_case *c, const kernel_case *k, const ref_op *op)
@@ -56,49 +50,101 @@ static void prepare(ref_case *c, const kernel_case *k, const ref_op *op)
         op->shape(c, &rng);
 }
 
+/* A row at work: the call that is measured, and the operands under it. */
+typedef struct tile_run {
+    ref_case c;
+    qfb_buffer memory[4]; /* the result's, then the operands' */
+    qfk_in in[3];
+    qfk_out x;
+    qfk_tile *fn;
+} tile_run;
+
+static void call_tile(void *arg)
+{
+    const tile_run *r = arg;
+    r->fn(r->c.m, r->c.n, r->in, r->x, &r->c.p);
+}
+
+/* The bytes of all operands; 0 without memory. */
+static size_t make_tiles(tile_run *r)
+{
+    size_t bytes = make_tile(&r->c.x, &r->memory[0], 0);
+    r->x = (qfk_out){ r->c.x.p, r->c.x.row };
+    for (unsigned i = 0; i < r->c.n_in; i++) {
+        ref_tile *in = &r->c.in[i];
+        const size_t more = make_tile(in, &r->memory[i + 1], i + 1);
+        r->in[i] = (qfk_in){ in->p, in->row, in->col };
+        bytes = in->p && r->x.p ? bytes + more : 0;
+    }
+    return bytes;
+}
+
 static void run_tile(qfb_state *state, const void *argument)
 {
+    static qfb_race race;
     const kernel_case *k = argument;
     const ref_op *op = ref_find(k->row);
-    ref_case c;
-    prepare(&c, k, op);
+    qfb_limit_set limits = { 0 };
+    tile_run r = { .fn = k->row->fn };
     check_rng rng = { 1 };
-    size_t bytes = make_tile(&c.x, true);
-    qfk_in in[3] = { 0 };
-    for (unsigned i = 0; i < c.n_in; i++) {
-        bytes += make_tile(&c.in[i], true);
-        in[i] = (qfk_in){ c.in[i].p, c.in[i].row, c.in[i].col };
+    prepare(&r.c, k, op);
+    const size_t bytes = make_tiles(&r);
+    if (bytes > 0 && op->values)
+        op->values(&r.c, &rng);
+    race = (qfb_race){ 0 };
+    while (qfb_next(state)) {
+        qfb_race_add(&race, (qfb_runner){ .label = "kernel", .run = call_tile, .arg = &r });
+        if (bytes == 0 || !qfb_limits_add(&limits, &race,
+                                          &(qfb_limit_terms){ .kind = QFB_COPY, .n = bytes / 2 })) {
+            qfb_skip(state, "out of memory");
+            break;
+        }
+        qfb_race_run(&race, qfb_budget);
+        qfb_race_report(&race, state);
+        qfb_counter(state, "bytes", (double)bytes);
+        qfb_counter(state, "GB/s", (double)bytes / qfb_race_ratio(&race, NULL) * 1e-9);
     }
-    if (op->values)
-        op->values(&c, &rng);
-    const qfk_out x = { c.x.p, c.x.row };
-    k->row->fn(c.m, c.n, in, x, &c.p);
-    const size_t faults = qfb_minor_faults();
-    while (qfb_next(state))
-        k->row->fn(c.m, c.n, in, x, &c.p);
-    qfb_count_bytes(state, bytes, qfb_minor_faults() - faults);
-    for (unsigned i = 0; i < c.n_in; i++)
-        free_tile(&c.in[i]);
-    free_tile(&c.x);
+    for (size_t i = 0; i < sizeof r.memory / sizeof *r.memory; i++)
+        qfb_buffer_free(&r.memory[i]);
 }
 
 /* One packed step, panels in cache: FLOP/s is what counts. */
+typedef struct gemm_run {
+    const qfk_row *row;
+    char *a, *b, *c;
+} gemm_run;
+
+static void call_gemm(void *arg)
+{
+    const gemm_run *r = arg;
+    const size_t row = r->row->nr * check_key_size(r->row->key);
+    r->row->gemm(DEPTH, r->a, r->b, r->c, (ptrdiff_t)row, false);
+}
+
 static void run_gemm(qfb_state *state, const void *argument)
 {
+    static qfb_race race;
     const kernel_case *k = argument;
-    const size_t depth = 256, size = check_key_size(k->row->key), mr = k->row->mr, nr = k->row->nr;
-    char *a = calloc(depth * mr, size), *b = calloc(depth * nr, size), *c = calloc(mr * nr, size);
-    if (!a || !b || !c) {
-        qfb_skip(state, "out of memory");
-    } else {
-        while (qfb_next(state))
-            k->row->gemm(depth, a, b, c, (ptrdiff_t)(nr * size), false);
-        const double seconds = qfb_seconds_per_iteration(state);
-        qfb_counter(state, "GFLOP/s", seconds > 0 ? 2e-9 * (double)(depth * mr * nr) / seconds : 0);
+    const size_t size = check_key_size(k->row->key), mr = k->row->mr, nr = k->row->nr;
+    gemm_run r = { .row = k->row,
+                   .a = calloc(DEPTH * mr, size),
+                   .b = calloc(DEPTH * nr, size),
+                   .c = calloc(mr * nr, size) };
+    race = (qfb_race){ 0 };
+    while (qfb_next(state)) {
+        if (!r.a || !r.b || !r.c) {
+            qfb_skip(state, "out of memory");
+            break;
+        }
+        qfb_race_add(&race, (qfb_runner){ .label = "kernel", .run = call_gemm, .arg = &r });
+        qfb_race_run(&race, qfb_budget);
+        qfb_race_report(&race, state);
+        qfb_counter(state, "GFLOP/s",
+                    2e-9 * (double)(DEPTH * mr * nr) / qfb_race_ratio(&race, NULL));
     }
-    free(a);
-    free(b);
-    free(c);
+    free(r.a);
+    free(r.b);
+    free(r.c);
 }
 
 static void add_case(const qfk_row *row, size_t m, size_t n)
@@ -111,7 +157,7 @@ static void add_case(const qfk_row *row, size_t m, size_t n)
     const char *isa = strrchr(row->name, '_') + 1;
     snprintf(name, sizeof name, "kernels/%.*s/%zux%zu/%s", (int)(isa - 1 - row->name), row->name, m,
              n, isa);
-    qfb_add(false, row->gemm ? run_gemm : run_tile, k, "%s", name);
+    qfb_add(row->gemm ? run_gemm : run_tile, k, "%s", name);
 }
 
 void qfb_add_kernels(void)

@@ -20,15 +20,6 @@ typedef struct session {
     qfb_results results;
 } session;
 
-void qfb_count_bytes(qfb_state *state, size_t bytes, size_t faults)
-{
-    const double seconds = qfb_seconds_per_iteration(state);
-    qfb_counter(state, "bytes", (double)bytes);
-    qfb_counter(state, "GB/s", seconds > 0 ? (double)bytes / seconds * 1e-9 : 0);
-    qfb_counter(state, "x_copy", seconds > 0 ? qfb_best_copy_seconds(bytes / 2) / seconds : 0);
-    qfb_counter(state, "faults", (double)faults);
-}
-
 static bool refuse(const char *what, const char *which)
 {
     fprintf(stderr, "qfold-bench: %s: %s\n", which, what);
@@ -81,12 +72,20 @@ static bool choose(const session *s)
            refuse("not a regular expression", s->options.filter);
 }
 
+/* What makes OpenBLAS another rival than it could be; read when it is loaded. */
+static const char *const blas_settings[] = { "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE" };
+
 static bool measure(session *s)
 {
     if (s->options.from)
         return qfb_read_json(s->options.from, &s->results);
     if (!choose(s))
         return false;
+    for (size_t i = 0; i < sizeof blas_settings / sizeof *blas_settings; i++) {
+        if (getenv(blas_settings[i]))
+            fprintf(stderr, "qfold-bench: %s is set: OpenBLAS may not run its best kernels\n",
+                    blas_settings[i]);
+    }
     qfb_results_here(&s->results);
     qfb_register_wanted();
     qfb_print_head(stdout);

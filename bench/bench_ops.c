@@ -156,8 +156,8 @@ static void add_case(const op_case *c, unsigned variant)
     if (!r)
         abort();
     *r = (op_run){ c, variant };
-    qfb_add(true, run_op, r, "ops/%s/%s/%s%s", c->name,
-            qf_dtype_get(c->from ? c->from : c->to)->name, shape, qfb_variant_suffix(variant));
+    qfb_add(run_op, r, "ops/%s/%s/%s%s", c->name, qf_dtype_get(c->from ? c->from : c->to)->name,
+            shape, qfb_variant_suffix(variant));
 }
 
 void qfb_add_ops(void)

@@ -9,9 +9,8 @@ const char qfb_usage[] =
     "usage: qfold-bench [options]\n"
     "  --benchmark_filter=REGEX      cases whose names hold it (default: all but those of 1GiB)\n"
     "  --benchmark_list_tests        their names alone\n"
-    "  --benchmark_min_time=S        seconds of a case of the group kernels\n"
     "  --benchmark_repetitions=N     runs of each case\n"
-    "  --seconds S                   of a case of the other groups (default 0.4)\n"
+    "  --seconds S                   of a case, its limits and rivals included (default 0.4)\n"
     "  --compare                     every limit and rival below each case\n"
     "  --check FILE                  run what the demands of FILE need, and judge them\n"
     "  --json FILE, --html FILE      write the results; - is the standard output\n"
@@ -36,6 +35,7 @@ static const option options[] = {
     { "--html", AT(html), 1 },
     { "--from", AT(from), 1 },
     { "--seconds", AT(seconds), 1 },
+    { "--benchmark_min_time", AT(seconds), 1 },
     { "--compare-json", AT(before), 2 },
     { "--benchmark_list_tests", AT(list), 0 },
     { "--compare", AT(compare), 0 },

@@ -3,58 +3,30 @@
 
 #include <benchmark/benchmark.h>
 
-#include <chrono>
 #include <string>
 #include <vector>
 
 struct qfb_state {
     benchmark::State *state;
-    std::chrono::steady_clock::time_point begin, end;
-    size_t iterations;
-    bool started;
 };
-
-static benchmark::internal::Benchmark *add(const char *name, qfb_case *run, const void *argument)
-{
-    return benchmark::RegisterBenchmark(name, [run, argument](benchmark::State &state) {
-        qfb_state wrapped = { &state, {}, {}, 0, false };
-        run(&wrapped, argument);
-    });
-}
 
 void qfb_register(const char *name, qfb_case *run, const void *argument)
 {
-    add(name, run, argument);
-}
-
-void qfb_register_timed(const char *name, qfb_case *run, const void *argument)
-{
-    add(name, run, argument)->Iterations(1)->UseManualTime();
+    const auto wrapped = [run, argument](benchmark::State &state) {
+        qfb_state s = { &state };
+        run(&s, argument);
+    };
+    benchmark::RegisterBenchmark(name, wrapped)->Iterations(1)->UseManualTime();
 }
 
 bool qfb_next(qfb_state *s)
 {
-    const bool more = s->state->KeepRunning();
-    if (!s->started) {
-        s->started = true;
-        s->begin = std::chrono::steady_clock::now();
-    }
-    if (more)
-        s->iterations++;
-    else
-        s->end = std::chrono::steady_clock::now();
-    return more;
+    return s->state->KeepRunning();
 }
 
 void qfb_seconds(qfb_state *s, double seconds)
 {
     s->state->SetIterationTime(seconds);
-}
-
-double qfb_seconds_per_iteration(const qfb_state *s)
-{
-    const std::chrono::duration<double> took = s->end - s->begin;
-    return s->iterations ? took.count() / static_cast<double>(s->iterations) : 0;
 }
 
 void qfb_counter(qfb_state *s, const char *name, double value)
@@ -82,9 +54,8 @@ auto skipped(const R &run, long) -> decltype(run.error_occurred, std::string())
     return run.error_occurred ? (run.error_message.empty() ? "left out" : run.error_message) : "";
 }
 
-class Teller : public benchmark::BenchmarkReporter
-{
-public:
+class Teller : public benchmark::BenchmarkReporter {
+  public:
     Teller(void (*told)(void *, const qfb_measured *), void *user) : told_(told), user_(user) {}
 
     bool ReportContext(const Context &) override { return true; }
@@ -97,7 +68,7 @@ public:
         }
     }
 
-private:
+  private:
     void tell(const Run &run)
     {
         std::vector<const char *> names;

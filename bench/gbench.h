@@ -13,19 +13,14 @@ extern "C" {
 typedef struct qfb_state qfb_state;
 typedef void qfb_case(qfb_state *state, const void *argument);
 
-/* `argument` must live until qfb_run returns. register: the library decides how often the loop
- * runs, by its time. register_timed: the case runs its loop once and says its seconds. */
+/* `argument` must live until qfb_run returns. The case runs its loop once and says its seconds. */
 void qfb_register(const char *name, qfb_case *run, const void *argument);
-void qfb_register_timed(const char *name, qfb_case *run, const void *argument);
 
-/* while (qfb_next(state)) { work } */
+/* while (qfb_next(state)) { measure; qfb_seconds } */
 bool qfb_next(qfb_state *state);
 
-/* Seconds of the work, from inside the loop of a timed case. */
+/* Seconds of the work, from inside the loop. */
 void qfb_seconds(qfb_state *state, double seconds);
-
-/* Time and iterations of the loop that has ended. */
-double qfb_seconds_per_iteration(const qfb_state *state);
 
 /* A counter of the result; later values replace earlier ones. */
 void qfb_counter(qfb_state *state, const char *name, double value);

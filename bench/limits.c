@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#define MAX_SIZES 256
 #define GRAIN 64 /* a worker's part is whole lines */
 
 static const char *counter_of(unsigned kind)
@@ -106,42 +105,4 @@ void qfb_limits_free(qfb_limit_set *set)
 {
     for (size_t i = 0; i < set->n; i++)
         qfb_buffer_free(&set->run[i].pages);
-}
-
-static void nothing(void *arg)
-{
-    (void)arg;
-}
-
-static double measure_copy(size_t n)
-{
-    qfb_race race = { 0 };
-    qfb_limit_set limits = { 0 };
-    qfb_race_add(&race, (qfb_runner){ .run = nothing });
-    if (!qfb_limits_add(&limits, &race, &(qfb_limit_terms){ .kind = QFB_COPY, .n = n }))
-        return 0;
-    qfb_race_run(&race, 0.05);
-    double best = 1e30;
-    for (size_t i = 1; i < race.n; i++)
-        best = race.runner[i].best < best ? race.runner[i].best : best;
-    return best;
-}
-
-double qfb_best_copy_seconds(size_t n)
-{
-    static struct {
-        size_t n;
-        double seconds;
-    } known[MAX_SIZES];
-    static size_t n_known;
-    for (size_t i = 0; i < n_known; i++) {
-        if (known[i].n == n)
-            return known[i].seconds;
-    }
-    const double seconds = measure_copy(n);
-    if (n_known < MAX_SIZES) {
-        known[n_known].n = n;
-        known[n_known++].seconds = seconds;
-    }
-    return seconds;
 }

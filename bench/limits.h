@@ -63,7 +63,4 @@ typedef struct qfb_limit_set {
 bool qfb_limits_add(qfb_limit_set *set, qfb_race *race, const qfb_limit_terms *terms);
 void qfb_limits_free(qfb_limit_set *set);
 
-/* Seconds of the best copy of n bytes between reused buffers, measured once per size and kept. */
-double qfb_best_copy_seconds(size_t n);
-
 #endif

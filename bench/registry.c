@@ -13,7 +13,7 @@
 static qfb_entry *entries;
 static size_t n_entries, cap_entries;
 
-void qfb_add(bool timed, qfb_case *run, const void *argument, const char *name, ...)
+void qfb_add(qfb_case *run, const void *argument, const char *name, ...)
 {
     char text[200];
     va_list args;
@@ -27,8 +27,7 @@ void qfb_add(bool timed, qfb_case *run, const void *argument, const char *name, 
     char *kept = strdup(text);
     if (!entries || !kept)
         abort();
-    entries[n_entries++] =
-        (qfb_entry){ .name = kept, .timed = timed, .run = run, .argument = argument };
+    entries[n_entries++] = (qfb_entry){ .name = kept, .run = run, .argument = argument };
 }
 
 qfb_entry *qfb_entries(size_t *n)
@@ -67,6 +66,6 @@ void qfb_register_wanted(void)
     for (size_t i = 0; i < n_entries; i++) {
         const qfb_entry *e = &entries[i];
         if (e->wanted)
-            (e->timed ? qfb_register_timed : qfb_register)(e->name, e->run, e->argument);
+            qfb_register(e->name, e->run, e->argument);
     }
 }

@@ -4,17 +4,17 @@
 
 #include "gbench.h"
 
-/* A case. timed: it runs its loop once and says its seconds; else the library repeats the loop. */
+/* A case. */
 typedef struct qfb_entry {
     char *name;
-    bool timed, wanted;
+    bool wanted;
     qfb_case *run;
     const void *argument;
 } qfb_entry;
 
 /* A case by a formatted name, which must be new; `argument` must live as long as the program. */
-void qfb_add(bool timed, qfb_case *run, const void *argument, const char *name, ...)
-    __attribute__((format(printf, 4, 5)));
+void qfb_add(qfb_case *run, const void *argument, const char *name, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Every case; n of them. */
 qfb_entry *qfb_entries(size_t *n);
