@@ -130,8 +130,31 @@ static void matmul(qfb_work *w, const op_case *c)
     w->flops = 2 * (double)(batch * m * n) * (double)k;
 }
 
+/* The words of ops_cases.def. */
+enum {
+    NONE = 0,
+    THREADS = QFB_THREADS,
+    IN_PLACE = QFB_IN_PLACE,
+    FRESH = QFB_FRESH_OUTPUT,
+    COPY = QFB_COPY,
+    WRITE = QFB_WRITE,
+    READ = QFB_READ,
+    UPDATE = QFB_UPDATE,
+    COMBINE = QFB_COMBINE,
+    ACCUMULATE = QFB_ACCUMULATE,
+};
+
+#define DIMS(...)                                                                                  \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define qfb_plain_none NULL
+#define qfb_none NULL
+
 static const op_case cases[] = {
-#define QFB_OP(...) { __VA_ARGS__ },
+#define QFB_OP(name, setup, op, from, to, rank, dims, other, variants, limits, plain, blas)        \
+    { #name, setup, QF_OP_##op, QF_DT_##from, QF_DT_##to,                                          \
+      rank,  dims,  other,      variants,     { limits, qfb_plain_##plain, qfb_##blas } },
 #include "ops_cases.def"
 #undef QFB_OP
 };
