@@ -26,7 +26,8 @@ typedef struct check_pages {
 bool check_pages_make(check_pages *pages, size_t size); /* size: a multiple of 64 KiB */
 void check_pages_free(check_pages *pages);
 
-/* Calls fn(arg). Returns 0, or the signal (SIGSEGV, SIGBUS, SIGILL, SIGFPE) that ended the call. */
+/* Calls fn(arg). Returns 0, or the signal (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP) that ended the
+ * call. */
 int check_trap(void (*fn)(void *), void *arg);
 
 /* Facts about a key. Keys x8 to x64 are unsigned integers of that size; x4, u4 and i4 have no bytes

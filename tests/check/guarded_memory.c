@@ -39,7 +39,7 @@ static void on_signal(int number)
 
 int check_trap(void (*fn)(void *), void *arg)
 {
-    static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE };
+    static const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
     enum { N = sizeof signals / sizeof *signals };
     struct sigaction old[N], trap = { .sa_handler = on_signal };
 

@@ -79,8 +79,9 @@ uint64_t ref_nibble(const ref_case *c, size_t i, size_t j);
 const ref_op *ref_find(const qfk_row *row);
 
 /* Tests one row over all sizes and layouts, the scalar row (scalar == row) against the reference,
- * others against `scalar`. Returns false at the first difference, with a text. */
-bool ref_run(const qfk_row *row, const qfk_row *scalar, const ref_op *op, uint64_t seed, char *why,
-             size_t why_size);
+ * others against `scalar`, in about `percent` of the cases that there are. Returns false at the
+ * first difference, with a text. */
+bool ref_run(const qfk_row *row, const qfk_row *scalar, const ref_op *op, uint64_t seed,
+             unsigned percent, char *why, size_t why_size);
 
 #endif

@@ -352,23 +352,28 @@ static void list_sizes(unsigned key, size_t *sizes)
     memcpy(sizes, list, sizeof list);
 }
 
-static bool run_cases(bench *b, char *why, size_t why_size)
+static bool run_cases(bench *b, unsigned percent, char *why, size_t why_size)
 {
     const bool all_heights = b->op->flags & (REF_ANY_COL | REF_RUNS_DOWN);
+    const size_t large[][2] = { { 1, 4099 }, { 4099, 1 }, { 33, 1031 } };
+    const unsigned chance = all_heights ? percent : percent * 35 / 100;
     size_t sizes[SIZES];
 
     list_sizes(b->row->key, sizes);
     for (size_t at = 0; at < SIZES * SIZES; at++) {
         const size_t m = sizes[at % SIZES], n = sizes[at / SIZES];
-        if (all_heights || check_chance(&b->rng, 35) ? !run_case(b, m, n, why, why_size) : false)
+        if (check_chance(&b->rng, chance) && !run_case(b, m, n, why, why_size))
             return false;
     }
-    return run_case(b, 1, 4099, why, why_size) && run_case(b, 4099, 1, why, why_size) &&
-           run_case(b, 33, 1031, why, why_size);
+    for (size_t at = 0; at < sizeof large / sizeof *large; at++)
+        if (check_chance(&b->rng, percent) &&
+            !run_case(b, large[at][0], large[at][1], why, why_size))
+            return false;
+    return true;
 }
 
-bool ref_run(const qfk_row *row, const qfk_row *scalar, const ref_op *op, uint64_t seed, char *why,
-             size_t why_size)
+bool ref_run(const qfk_row *row, const qfk_row *scalar, const ref_op *op, uint64_t seed,
+             unsigned percent, char *why, size_t why_size)
 {
     bench b = { .row = row, .scalar = scalar, .op = op, .rng = { seed ? seed : 1 } };
     bool ok = true;
@@ -382,7 +387,7 @@ bool ref_run(const qfk_row *row, const qfk_row *scalar, const ref_op *op, uint64
     else if (op->whole)
         ok = op->whole(row, scalar, &b.rng, why, why_size);
     else
-        ok = run_cases(&b, why, why_size);
+        ok = run_cases(&b, percent, why, why_size);
     for (unsigned k = 0; k < OPERANDS; k++) {
         check_pages_free(&b.o[k].real);
         free(b.o[k].shadow);

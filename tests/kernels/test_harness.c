@@ -53,8 +53,8 @@ static bool expect(const char *name, qfk_tile *fn, const ref_op *op, bool green)
     };
     const qfk_row row = { .name = name, .op = "copy", .key = QFK_KEY_x32, .fn = fn };
     char why[512] = "";
-    const bool by_reference = ref_run(&row, &row, op, 1, why, sizeof why);
-    const bool by_scalar = ref_run(&row, &scalar, op, 1, why, sizeof why);
+    const bool by_reference = ref_run(&row, &row, op, 1, 100, why, sizeof why);
+    const bool by_scalar = ref_run(&row, &scalar, op, 1, 100, why, sizeof why);
     const bool ok = by_reference == green && (by_scalar == green || op->element == other);
 
     printf("%s %s: %s\n", ok ? "ok" : "FAILED", name, why);

@@ -1,7 +1,7 @@
 /* Runs every kernel row that this CPU can run: scalar rows against the references of
  * ref_<family>.c, other rows against the scalar row, bit for bit.
  *
- *     test_kernels [-s SEED] [GLOB]      GLOB over row names, such as 'add_*'
+ *     test_kernels [-s SEED] [-p PERCENT] [GLOB]     of the cases; of row names, such as 'add_*'
  *
  * Built with CHECK_EMULATED, it runs the AVX-512 rows alone, which then are plain C (tests/emu). */
 #include "kernel_ref.h"
@@ -58,7 +58,7 @@ static uint64_t row_seed(const qfk_row *row, uint64_t seed)
     return seed;
 }
 
-static bool test_row(const qfk_row *row, uint64_t seed)
+static bool test_row(const qfk_row *row, uint64_t seed, unsigned percent)
 {
     const ref_op *op = ref_find(row);
     const qfk_row *scalar = scalar_of(row);
@@ -68,7 +68,7 @@ static bool test_row(const qfk_row *row, uint64_t seed)
         snprintf(why, sizeof why, "no reference in ref_<family>.c");
     else if (!scalar)
         snprintf(why, sizeof why, "no scalar row");
-    else if (ref_run(row, scalar, op, row_seed(row, seed), why, sizeof why))
+    else if (ref_run(row, scalar, op, row_seed(row, seed), percent, why, sizeof why))
         return true;
     printf("FAILED %s: %s\n", row->name, why);
     return false;
@@ -77,15 +77,19 @@ static bool test_row(const qfk_row *row, uint64_t seed)
 int main(int argc, char **argv)
 {
     uint64_t seed = 20240229;
+    unsigned percent = 100;
     size_t n, passed = 0, failed = 0, skipped = 0;
     const qfk_row *rows = qfk_rows(&n);
 
-    for (int option; (option = getopt(argc, argv, "s:")) != -1;) {
-        if (option != 's') {
-            fprintf(stderr, "usage: %s [-s SEED] [GLOB]\n", argv[0]);
+    for (int option; (option = getopt(argc, argv, "s:p:")) != -1;) {
+        if (option == 's') {
+            seed = strtoull(optarg, NULL, 0);
+        } else if (option == 'p') {
+            percent = (unsigned)strtoul(optarg, NULL, 0);
+        } else {
+            fprintf(stderr, "usage: %s [-s SEED] [-p PERCENT] [GLOB]\n", argv[0]);
             return 2;
         }
-        seed = strtoull(optarg, NULL, 0);
     }
     for (size_t i = 0; i < n; i++) {
         if (!selected(&rows[i], optind < argc ? argv[optind] : "*"))
@@ -93,7 +97,7 @@ int main(int argc, char **argv)
         if (!cpu_runs(&rows[i])) {
             printf("skipped %s: not on this CPU\n", rows[i].name);
             skipped++;
-        } else if (test_row(&rows[i], seed)) {
+        } else if (test_row(&rows[i], seed, percent)) {
             passed++;
         } else {
             failed++;
