@@ -1,10 +1,11 @@
-/* The vector vocabulary with NEON. Vectors have 16 bytes and there are no masks, so
+/* The vector vocabulary with NEON; see simd_avx2.h. A vector has 16 bytes. There are no masks, so
  * the elements at the end of a row pass through memory. Memory is read and written as bytes: any
  * alignment, any alias. */
 #ifndef QFK_SIMD_NEON_H
 #define QFK_SIMD_NEON_H
 
 #include "kernels/common/element.h"
+#include "kernels/common/unroll.h"
 
 #include <arm_neon.h>
 

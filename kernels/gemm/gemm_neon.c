@@ -1,5 +1,5 @@
-/* Matrix product steps with NEON: 8 rows of three vectors (f64: of 6 elements in three), 24 sums in
- * 24 of the 32 registers. The elements of a are lanes of vectors, which the multiplication picks. */
+/* Matrix product steps with NEON: 8 rows of three vectors, 24 sums in 24 of the 32 registers. The
+ * elements of a are lanes of vectors, which the multiplication picks. */
 #include "kernels/common/element.h"
 
 #include <arm_neon.h>
@@ -7,8 +7,8 @@
 enum { MR = 8 };
 
 /* Row i of the sums meets a lane of `a`; the lane is a constant of the instruction. */
-#define ROW_F32(i, a, lane)                           \
-    do {                                              \
+#define ROW_F32(i, a, lane)                              \
+    do {                                                 \
         s[i][0] = vfmaq_laneq_f32(s[i][0], b0, a, lane); \
         s[i][1] = vfmaq_laneq_f32(s[i][1], b1, a, lane); \
         s[i][2] = vfmaq_laneq_f32(s[i][2], b2, a, lane); \
@@ -48,8 +48,8 @@ void qfk_gemm_f32_neon(size_t k, const void *a0, const void *b_panel, void *c0, 
     }
 }
 
-#define ROW_F64(i, a, lane)                           \
-    do {                                              \
+#define ROW_F64(i, a, lane)                              \
+    do {                                                 \
         s[i][0] = vfmaq_laneq_f64(s[i][0], b0, a, lane); \
         s[i][1] = vfmaq_laneq_f64(s[i][1], b1, a, lane); \
         s[i][2] = vfmaq_laneq_f64(s[i][2], b2, a, lane); \
