@@ -38,8 +38,10 @@ static qf_status infer_step(qfi_builder *b, uint32_t id)
     qf_type *in = qfi_bump_get(&b->temp, n, sizeof *in);
     if (!in)
         return no_memory(b->diag);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         in[i] = b->value[step->in[i]].type;
+        b->value[step->in[i]].users++;
+    }
     const qf_call call = { .op = step->op, .n_in = step->n_in, .in = in, .attrs = &step->attrs };
     return qf_infer(&call, &b->value[id].type, b->diag);
 }

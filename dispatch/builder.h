@@ -17,6 +17,7 @@ typedef enum qfi_again { QFI_AGAIN_CUT, QFI_AGAIN_SPLIT, QFI_AGAIN_KEEP } qfi_ag
 typedef struct qfi_value {
     qf_type type;
     uint64_t elements, bytes;
+    uint32_t users;   /* steps that need it */
     uint32_t kept;    /* 1 + number, 0 if it is not */
     uint32_t breaker; /* likewise */
     bool keep;

@@ -261,44 +261,70 @@ static void in_halves(const qfi_box *box, const int64_t *lo, qfi_form *lane)
     }
 }
 
+bool qfi_panel_box_of(const qfi_run *run, const qfi_operand *o, const qfi_box *box,
+                      const int64_t *lo, const int64_t *n, int64_t gap, qfi_form *lane,
+                      qfi_panel_box *out)
+{
+    int64_t step = 1;
+
+    *lane = (qfi_form){ 0 };
+    for (int d = run->pipe->breaker[o->which]->type.rank - 1; d >= 0; d--) {
+        const qfi_form *row = &o->row[d];
+        int64_t base = row->base, span = 0, low = 0;
+        for (int l = 0; l < box->n_loop; l++) {
+            base += row->step[l] * lo[l];
+            span += magnitude(row->step[l]) * (n[l] - 1);
+            low += row->step[l] < 0 ? row->step[l] * (n[l] - 1) : 0;
+        }
+        out->from[d] = base + low;
+        out->n[d] = span + 1;
+        out->stride[d] = step;
+        lane->base -= step * low;
+        for (int l = 0; l < box->n_loop; l++)
+            lane->step[l] += step * row->step[l];
+        if (__builtin_mul_overflow(step, out->n[d] + gap, &step))
+            return false;
+    }
+    return true;
+}
+
 /* Make the part of a breaker's result that the box needs. */
 static qf_status fetch_panel(qfi_run *run, const qfi_operand *o, const qfi_box *box,
                              const int64_t *lo, const int64_t *n, qfi_form *lane,
                              const char **source)
 {
-    const int n_loop = box->n_loop;
     const qfi_breaker *b = run->pipe->breaker[o->which];
-    const unsigned bits = qf_dtype_get(b->type.dtype)->bits;
-    int64_t from[QF_MAX_RANK], count[QF_MAX_RANK], stride[QF_MAX_RANK], step = 1;
+    const unsigned bits = qf_dtype_get(b->makes)->bits;
+    uint64_t elements = 1;
+    qfi_panel_box box_of;
 
-    *lane = (qfi_form){ 0 };
-    for (int d = b->type.rank - 1; d >= 0; d--) {
-        const qfi_form *row = &o->row[d];
-        int64_t base = row->base, span = 0, low = 0;
-        for (int l = 0; l < n_loop; l++) {
-            base += row->step[l] * lo[l];
-            span += magnitude(row->step[l]) * (n[l] - 1);
-            low += row->step[l] < 0 ? row->step[l] * (n[l] - 1) : 0;
-        }
-        from[d] = base + low;
-        count[d] = span + 1;
-        stride[d] = step;
-        lane->base -= step * low;
-        for (int l = 0; l < n_loop; l++)
-            lane->step[l] += step * row->step[l];
-        if (__builtin_mul_overflow(step, count[d], &step))
-            return QFI_TOO_LARGE;
-    }
+    if (!qfi_panel_box_of(run, o, box, lo, n, 0, lane, &box_of))
+        return QFI_TOO_LARGE;
+    for (int d = 0; d < b->type.rank; d++)
+        elements *= (uint64_t)box_of.n[d];
     if (bits == 128)
         in_halves(box, lo, lane);
-    char *to = qfi_area_get(&run->work, qfi_bytes((uint64_t)step, bits));
+    char *to = qfi_area_get(&run->work, qfi_bytes(elements, bits));
     if (!to)
         return QFI_TOO_LARGE;
     *source = to;
     const size_t mark = run->work.used;
-    const qf_status st = b->run(run, b, from, count, to, stride);
+    const qf_status st = b->run(run, b, box_of.from, box_of.n, to, box_of.stride);
     run->work.used = mark;
     return st;
+}
+
+/* Make what tiles cannot: the results of breakers. */
+static qf_status fetch_panels(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t *n)
+{
+    const qfi_piece *p = t->piece;
+
+    t->made.operand = -1;
+    for (int i = 0; i < p->n_operand; i++)
+        if (p->operand[i].source == QFI_PANEL && !qfi_made_offer(run, t, i, lo, n))
+            QF_TRY(fetch_panel(run, &p->operand[i], &p->box, lo, n, &t->nest.lane[1 + i],
+                               &t->source[i]));
+    return QF_OK;
 }
 
 qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t *n)
@@ -315,6 +341,7 @@ qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t
         switch ((qfi_source)o->source) {
         case QFI_MEMORY: /* of no element */
         case QFI_KEPT:
+        case QFI_PANEL:
             break;
         case QFI_SPLAT:
             t->source[i] = (const char *)&o->splat;
@@ -322,10 +349,7 @@ qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t
         case QFI_READ:
             QF_TRY(fetch_read(run, o, p->box.n_loop, n, lane, &t->source[i]));
             break;
-        case QFI_PANEL:
-            QF_TRY(fetch_panel(run, o, &p->box, lo, n, lane, &t->source[i]));
-            break;
         }
     }
-    return QF_OK;
+    return fetch_panels(run, t, lo, n);
 }

@@ -94,6 +94,23 @@ typedef struct qfi_breaker qfi_breaker;
 typedef qf_status qfi_breaker_run(qfi_run *run, const qfi_breaker *b, const int64_t *lo,
                                   const int64_t *n, char *dst, const int64_t *stride);
 
+/* A breaker whose result can be made a tile at a time, where it is used. hold: prepare its operands
+ * for all of the result, in working memory that stays; *held is NULL if there is no room.  tile:
+ * m x n elements at `at` of the result's dims; the row is a multiple of the kernel's mr, the column
+ * of nr, and *out has room for whole blocks of mr x nr; meanwhile it may fetch `ahead`.  strip: how
+ * many columns of tiles should be made from top to bottom before the next ones. */
+typedef struct qfi_ahead {
+    const char *p;
+    ptrdiff_t row, col;
+} qfi_ahead;
+typedef qf_status qfi_breaker_hold(qfi_run *run, const qfi_breaker *b, const void **held);
+typedef struct qfi_breaker_tiles {
+    qfi_breaker_hold *hold;
+    void (*tile)(const qfi_breaker *b, const void *held, const int64_t *at, size_t m, size_t n,
+                 qfk_out out, const qfi_ahead *ahead);
+    int64_t (*strip)(const qfi_breaker *b);
+} qfi_breaker_tiles;
+
 /* Kernels that a breaker calls, by its own numbering. */
 #define QFI_BREAKER_KERNELS 8
 
@@ -106,8 +123,9 @@ struct qfi_breaker {
     const qfi_segment *in[QF_MAX_RANK + 1];
     const qfk_row *kernel[QFI_BREAKER_KERNELS];
     uint8_t bits[QFI_BREAKER_KERNELS]; /* of what each kernel makes */
-    qf_dtype compute;
-    uint8_t turned; /* matmul: bit i: operand i runs along k, its last dim */
+    qf_dtype compute, makes;        /* inside, and of what it hands over: the type, or `compute` */
+    const qfi_breaker_tiles *tiles; /* NULL: it makes boxes only */
+    uint8_t turned;                 /* matmul: bit i: operand i runs along k, its last dim */
     qfi_breaker_run *run;
 };
 

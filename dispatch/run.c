@@ -104,7 +104,7 @@ static bool panel_goes_direct(const qfi_tiles *t, const qfi_breaker *b, const qf
     }
     for (int l = 0; l < t->nest.n_loop; l++)
         steps *= (uint64_t)n[l];
-    return box == steps && t->segment->bits == qf_dtype_get(b->type.dtype)->bits;
+    return box == steps && t->segment->bits == qf_dtype_get(b->makes)->bits;
 }
 
 static qf_status run_panel(job *j, qfi_tiles *t, const int64_t *lo, const int64_t *n, bool *done)

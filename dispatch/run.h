@@ -39,6 +39,8 @@ struct qfi_run {
     const qf_pipe *pipe;
     const qfi_residents *residents;
     char *kept, *slots, *staging;
+    const void *const
+        *held; /* by number of the breaker: its operands as tiles want them, or NULL */
     qfi_area work;
     bool serial;
     uint32_t worker;
@@ -66,6 +68,23 @@ qf_status qfi_run_dense(qfi_run *run, const qfi_segment *s, const int64_t *lo, c
 /* Bytes that `elements` of `bits` take. */
 uint64_t qfi_bytes(uint64_t elements, unsigned bits);
 
+/* The box [from, from + n) of a breaker's result; stride: between elements along each dim of it,
+ * counted in elements. */
+typedef struct qfi_panel_box {
+    int64_t from[QF_MAX_RANK], n[QF_MAX_RANK], stride[QF_MAX_RANK];
+} qfi_panel_box;
+
+/* An operand that a breaker makes tile by tile. operand: its number, -1: there is none.  panel: of
+ * which its lane counts elements, although nothing holds them.  skip: rows before the box in the
+ * first block of the kernel's rows. */
+typedef struct qfi_made {
+    int8_t operand;
+    const qfi_breaker *breaker;
+    const void *held;
+    qfi_panel_box panel;
+    int64_t skip;
+} qfi_made;
+
 /* One box of a piece, ready to run: loops with operands' positions, and where the operands' element
  * 0 is. */
 typedef struct qfi_tiles {
@@ -77,10 +96,11 @@ typedef struct qfi_tiles {
     const char *source[QFI_OPERANDS];
     int64_t m, n, rows, cols, n_outer; /* tile, and extent of the tile's loops */
     int64_t tiles_m, tiles_n, total, per_task;
-    int64_t shift; /* columns by which the first tile is shorter */
-    bool streams;  /* the result goes past the caches */
-    bool down;     /* tiles go down the rows first */
+    int64_t shift, skip; /* columns, rows by which the first tile is shorter */
+    int64_t strip;       /* tiles side by side, before those below them */
+    bool streams;        /* the result goes past the caches */
     uint8_t outer[QFI_LOOPS], load[QFI_OPERANDS];
+    qfi_made made;
 } qfi_tiles;
 
 /* Bring operands into memory for a box of n[l] steps from lo[l]: fills t->source and the lanes 1 …
@@ -111,6 +131,22 @@ qf_status qfi_fetch_segment(qfi_run *run, const qfi_segment *s, const int64_t *l
 
 /* Whether any operand of the segment has to be read while it runs. */
 bool qfi_fetch_reads(const qfi_run *run, const qfi_segment *s);
+
+/* Offer operand `i`, a breaker's result, tile by tile: fills t->made and the operand's lane. False:
+ * the breaker does not make tiles, another operand is made so, or the loops do not suit. All other
+ * lanes are set. */
+bool qfi_made_offer(const qfi_run *run, qfi_tiles *t, int i, const int64_t *lo, const int64_t *n);
+
+/* The m x n tile at element `at` of the lane. Returns its first element in *out, which has room for
+ * whole blocks of the kernel. */
+qfk_in qfi_made_tile(const qfi_made *made, int64_t at, size_t m, size_t n, qfk_out out,
+                     const qfi_ahead *ahead);
+
+/* What operand `o` needs of its breaker's result for a box of loops, and its lane. gap: elements
+ * more between two steps of a dim than the next one fills. */
+bool qfi_panel_box_of(const qfi_run *run, const qfi_operand *o, const qfi_box *box,
+                      const int64_t *lo, const int64_t *n, int64_t gap, qfi_form *lane,
+                      qfi_panel_box *out);
 
 /* Run every tile. */
 void qfi_tiles_run(qfi_run *run, qfi_tiles *t);

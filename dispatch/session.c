@@ -6,6 +6,8 @@
  * runs alone. */
 #include "dispatch/stream.h"
 
+#include <string.h>
+
 #define WORK_PER_WORKER ((uint64_t)4 << 20)
 #define SLACK 128 /* for aligning what follows the window */
 
@@ -60,6 +62,26 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     return QF_OK;
 }
 
+/* Prepare breakers that make tiles of the result. */
+static qf_status hold_breakers(qfi_session *s, const qf_pipe *pipe)
+{
+    const uint32_t n = pipe->n_breaker;
+    const void **held = n ? qfi_area_get(&s->run.work, n * sizeof *held) : NULL;
+
+    if (!held)
+        return QF_OK;
+    memset(held, 0, n * sizeof *held);
+    for (uint32_t k = 0; k < pipe->result->n_piece; k++)
+        for (int i = 0; i < pipe->result->piece[k]->n_operand; i++) {
+            const qfi_operand *o = &pipe->result->piece[k]->operand[i];
+            const qfi_breaker *x = o->source == QFI_PANEL ? pipe->breaker[o->which] : NULL;
+            if (x && x->tiles && !held[o->which])
+                QF_TRY(x->tiles->hold(&s->run, x, &held[o->which]));
+        }
+    s->run.held = held;
+    return QF_OK;
+}
+
 static qf_status make_kept(qfi_session *s, const qf_pipe *pipe)
 {
     static const int64_t zero[QFI_DIMS];
@@ -68,7 +90,7 @@ static qf_status make_kept(qfi_session *s, const qf_pipe *pipe)
     for (uint32_t k = 0; k < pipe->n_kept; k++)
         QF_TRY(qfi_run_dense(&s->run, pipe->kept[k].segment, zero, pipe->kept[k].segment->dim,
                              s->run.kept + pipe->kept[k].at));
-    return QF_OK;
+    return hold_breakers(s, pipe);
 }
 
 qf_status qfi_session_status(qfi_session *s, qf_status st, qf_diag *diag)

@@ -116,6 +116,17 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
     return st;
 }
 
+/* Whether the result goes to memory that an input stands in. */
+static bool goes_in_place(const qf_pipe *pipe, const char *dst)
+{
+    for (uint32_t i = 0; i < pipe->n_storage; i++) {
+        const char *p = pipe->storage[i]->data;
+        if (p && dst < p + pipe->storage[i]->size && p < dst + pipe->cost.written)
+            return true;
+    }
+    return false;
+}
+
 static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
@@ -148,6 +159,9 @@ qf_status qf_pipe_run(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *are
         return QF_OK;
     qfi_wants_plan(&ctx, pipe, 4 * COMMON_WINDOW, &wants);
     qf_status st = qfi_session_open(&s, &ctx, pipe, arena, &wants, 0, diag);
+    /* What was just read is in the cache: it is overwritten there. */
+    if (goes_in_place(pipe, dst))
+        s.run.staging = NULL;
     if (st == QF_OK)
         st = run_windows(&s, pipe, dst, diag);
     qfi_session_close(&s);

@@ -4,17 +4,23 @@
 #include <string.h>
 
 #define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
+#define MADE_BYTES 6144
 #define ROW_PAD 64 /* after each row of a slot: rows do not fall into one cache set */
 #define LINE 64
 #define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
 #define RUN_BYTES 512 /* of a row of the destination, that one transposed tile makes */
 
 /* How an operand reaches the stages. */
-typedef enum load { LOAD_NONE, LOAD_COPY, LOAD_TRANSPOSE, LOAD_UNPACK } load;
+typedef enum load { LOAD_NONE, LOAD_COPY, LOAD_TRANSPOSE, LOAD_UNPACK, LOAD_MADE } load;
 
 static int64_t min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
+}
+
+static int64_t at_least_1(int64_t a)
+{
+    return a < 1 ? 1 : a;
 }
 
 static int64_t step_of(const qfi_form *lane, int loop)
@@ -30,6 +36,8 @@ static load choose_load(const qfi_tiles *t, int i)
 
     if (o->source == QFI_SPLAT)
         return LOAD_NONE;
+    if (i == t->made.operand)
+        return LOAD_MADE;
     if (o->bits < 8)
         return LOAD_UNPACK;
     if (col == 0 || col == 1)
@@ -76,15 +84,35 @@ static bool goes_past_caches(const qfi_tiles *t)
            t->nest.col >= 0 && t->cols * (t->segment->bits / 8) >= LEAST_RUN;
 }
 
+/* Whole blocks of the kernel that makes them, one above the other or side by side. */
+static void choose_made(qfi_tiles *t, int64_t elements)
+{
+    const qfk_row *kernel = t->made.breaker->kernel[0];
+    const int64_t blocks = at_least_1(elements / kernel->mr / kernel->nr),
+                  across = (t->cols + kernel->nr - 1) / kernel->nr;
+
+    t->n = min64(blocks, across) * kernel->nr;
+    t->m = at_least_1(min64(blocks / across, QFI_SLOT_ROWS / kernel->mr)) * kernel->mr;
+    t->strip = at_least_1(t->made.breaker->tiles->strip(t->made.breaker) / t->n);
+    t->skip = t->made.skip;
+}
+
 static void choose_tile(qfi_tiles *t)
 {
     const int64_t size = widest(t);
     bool transposes = false;
 
+    t->streams = goes_past_caches(t);
+    t->strip = INT64_MAX;
+    t->skip = 0;
+    if (t->made.operand >= 0) {
+        choose_made(t, MADE_BYTES / size);
+        return;
+    }
     for (int i = 0; i < t->piece->n_operand; i++)
         transposes |= t->load[i] == LOAD_TRANSPOSE;
-    t->streams = goes_past_caches(t);
-    t->down = transposes;
+    if (transposes)
+        t->strip = 1;
     if (t->streams && transposes && t->piece->n_stage == 0) {
         t->n = min64(t->cols, RUN_BYTES / size);
         t->m = min64(t->rows, (int64_t)QFI_STAGING / (t->n * size + ROW_PAD));
@@ -107,7 +135,8 @@ static int64_t align_tiles(const qfi_tiles *t, int64_t size)
 {
     const uintptr_t first = (uintptr_t)t->dst + (uintptr_t)(t->nest.lane[0].base * size);
 
-    if (!t->streams || t->cols < 4 * t->n || t->n * size % LINE != 0 || first % (uintptr_t)size)
+    if (!t->streams || t->made.operand >= 0 || t->cols < 4 * t->n || t->n * size % LINE != 0 ||
+        first % (uintptr_t)size)
         return 0;
     return (int64_t)(first % LINE) / size;
 }
@@ -130,9 +159,10 @@ static void plan_tiles(qfi_tiles *t)
         t->outer[t->n_outer++] = (uint8_t)l;
         outer *= nest->n[l];
     }
-    t->tiles_m = (t->rows + t->m - 1) / t->m;
     t->shift = align_tiles(t, size);
+    t->tiles_m = (t->rows + t->skip + t->m - 1) / t->m;
     t->tiles_n = (t->cols + t->shift + t->n - 1) / t->n;
+    t->strip = min64(t->strip, t->tiles_n);
     t->total = outer * t->tiles_m * t->tiles_n;
     t->per_task = TASK_BYTES / (t->m * t->n * size);
     t->per_task = t->per_task < 1 ? 1 : t->per_task;
@@ -150,6 +180,7 @@ typedef struct tile {
     char *slots, *staging;
     qfk_param *param;
     size_t m, n;
+    int64_t down, right; /* from this tile to the next */
     int64_t at[QFI_LANES];
     qfk_in view[QFI_TEMP + QFI_STAGES];
 } tile;
@@ -158,15 +189,17 @@ static void place_tile(tile *x, int64_t number)
 {
     const qfi_tiles *t = x->t;
     const qfi_nest *nest = &t->nest;
-    const int64_t inner = t->down ? t->tiles_m : t->tiles_n,
-                  at = number % (t->tiles_m * t->tiles_n);
-    const int64_t i = (t->down ? at % inner : at / inner) * t->m,
-                  start = (t->down ? at / inner : at % inner) * t->n - t->shift,
-                  j = start < 0 ? 0 : start;
-    int64_t rest = number / t->tiles_n / t->tiles_m;
+    const int64_t plane = t->tiles_m * t->tiles_n, in_strip = t->strip * t->tiles_m,
+                  at = number % plane, first = at / in_strip * t->strip,
+                  width = min64(t->strip, t->tiles_n - first), across = at % in_strip % width;
+    const int64_t left = (first + across) * t->n - t->shift, j = left < 0 ? 0 : left,
+                  top = at % in_strip / width * t->m - t->skip, i = top < 0 ? 0 : top;
+    int64_t rest = number / plane;
 
-    x->m = (size_t)min64(t->m, t->rows - i);
-    x->n = (size_t)(min64(start + t->n, t->cols) - j);
+    x->m = (size_t)(min64(top + t->m, t->rows) - i);
+    x->n = (size_t)(min64(left + t->n, t->cols) - j);
+    x->down = across + 1 == width ? t->m : 0;
+    x->right = across + 1 == width ? (1 - width) * t->n : t->n;
     for (int k = 0; k < nest->n_lane; k++)
         x->at[k] = nest->lane[k].base + i * step_of(&nest->lane[k], nest->row) +
                    j * step_of(&nest->lane[k], nest->col);
@@ -184,6 +217,27 @@ static qfk_out slot_out(const tile *x, uint8_t slot, int64_t size)
     return (qfk_out){ x->slots + QFI_SLOT * slot, x->t->n * size + ROW_PAD };
 }
 
+/* What the next tile will use of memory: its first operand of many elements, or else its place in
+ * the destination. */
+static qfi_ahead look_ahead(const tile *x)
+{
+    const qfi_tiles *t = x->t;
+    int64_t lane = 0, size = t->segment->bits / 8;
+    const char *p = t->dst;
+
+    for (int i = 0; i < t->piece->n_operand && lane == 0; i++) {
+        const int64_t *step = t->nest.lane[1 + i].step;
+        if (t->load[i] != LOAD_NONE || step[t->nest.row] == 0 || step[t->nest.col] == 0)
+            continue;
+        lane = 1 + i;
+        size = t->piece->operand[i].bits / 8;
+        p = t->source[i];
+    }
+    const int64_t row = t->nest.lane[lane].step[t->nest.row] * size,
+                  col = t->nest.lane[lane].step[t->nest.col] * size;
+    return (qfi_ahead){ p + x->at[lane] * size + x->down * row + x->right * col, row, col };
+}
+
 static void load_operand(tile *x, int i)
 {
     const qfi_tiles *t = x->t;
@@ -198,6 +252,11 @@ static void load_operand(tile *x, int i)
     case LOAD_NONE:
         x->view[i] = from;
         return;
+    case LOAD_MADE: {
+        const qfi_ahead ahead = look_ahead(x);
+        x->view[i] = qfi_made_tile(&t->made, x->at[1 + i], x->m, x->n, to, &ahead);
+        return;
+    }
     case LOAD_COPY:
         o->copy(x->m, x->n, &from, to, NULL);
         break;
@@ -289,7 +348,8 @@ static void run_tile(tile *x, int64_t number)
     /* The last stage writes to the destination; 4-bit results are packed from a slot. */
     const bool stores =
         p->n_stage == 0 || x->t->segment->bits == 4 || p->stage[p->n_stage - 1].out != p->root;
-    const bool plain = p->n_stage == 0 && x->t->segment->bits >= 8 && p->operand[p->root].bits >= 8;
+    const bool plain = p->n_stage == 0 && x->t->segment->bits >= 8 &&
+                       p->operand[p->root].bits >= 8 && x->t->load[p->root] != LOAD_MADE;
 
     place_tile(x, number);
     for (int i = 0; i < p->n_operand && !plain; i++)

@@ -84,6 +84,14 @@ qfi_run qfi_task_run(const qfi_run *run, uint32_t worker, qfi_area work)
     return task;
 }
 
+void qfi_task_failed(const qfi_run *run, uint32_t i, qf_status st)
+{
+    const qf_diag none = { .at = -1 };
+
+    if (st != QF_OK && run->fault->status == QF_OK)
+        qfi_run_failed(run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
+}
+
 void qfi_scatter(const char *from, int n_dim, const int64_t *n, char *dst, const int64_t *stride,
                  size_t size)
 {

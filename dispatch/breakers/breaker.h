@@ -12,6 +12,11 @@ typedef qf_status qfi_breaker_make(qfi_builder *b, qfi_breaker *x);
 qfi_breaker_make qfi_matmul_make, qfi_reduce_make, qfi_scan_make, qfi_gather_make;
 qfi_breaker_run qfi_matmul_run, qfi_reduce_run, qfi_scan_run, qfi_gather_run;
 
+/* Whether a product is made tile by tile where it is used: few steps of k, and one user; such a
+ * breaker hands over sums, which are converted where they are used. */
+bool qfi_matmul_in_tiles(const qfi_builder *b, uint32_t id);
+void qfi_matmul_use_tiles(qfi_breaker *x);
+
 /* The rule for the breaker's operator. */
 qf_status qfi_breaker_finish(qfi_builder *b, qfi_breaker *x);
 
@@ -30,6 +35,9 @@ qf_status qfi_breaker_cast(qfi_builder *b, qfi_breaker *x, int slot, qf_dtype fr
 
 /* A run for one task: serial, as `worker`, with its part of the working memory. */
 qfi_run qfi_task_run(const qfi_run *run, uint32_t worker, qfi_area work);
+
+/* Record that task i of a breaker failed, unless something did before. */
+void qfi_task_failed(const qfi_run *run, uint32_t i, qf_status st);
 
 /* Elements of `size` bytes, dense in the order of n, to their places in dst (strides in elements).
  */

@@ -150,13 +150,11 @@ static void pick_task(void *arg, uint32_t i, uint32_t worker)
     qfi_run run = qfi_task_run(p->run, worker, (qfi_area){ .p = mine, .size = p->each });
     const int64_t first = i * p->per_task,
                   end = first + p->per_task < p->points ? first + p->per_task : p->points;
-    const qf_diag none = { .at = -1 };
     qf_status st = QF_OK;
 
     for (int64_t k = first; k < end && st == QF_OK; k++)
         st = p->x->op == QF_OP_gather ? pick_element(p, &run, k) : pick_slice(p, &run, k);
-    if (st != QF_OK && p->run->fault->status == QF_OK)
-        qfi_run_failed(p->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
+    qfi_task_failed(p->run, i, st);
 }
 
 /* gather whose data stand in memory with plain strides: rows of the last dim by one kernel call

@@ -4,6 +4,12 @@
 
 #include <string.h>
 
+/* A product of so few steps is not worth storing: its operands' panels pass through the caches
+ * while tiles are made. Smaller results would be mostly edges of tiles. */
+#define TILE_STEPS 256
+#define LEAST_ROWS 4
+#define LEAST_COLUMNS 16
+
 static qf_dtype accumulator(qf_dtype t)
 {
     if (qf_dtype_get(t)->kind != QF_CLASS_FLOAT)
@@ -46,6 +52,22 @@ static qf_status make_operand(qfi_builder *b, qfi_breaker *x, int i)
     order[rank - 1] = (uint8_t)(rank - 2);
     x->turned ^= (uint8_t)(1 << i);
     return qfi_breaker_operand(b, x, i, order, x->compute);
+}
+
+bool qfi_matmul_in_tiles(const qfi_builder *b, uint32_t id)
+{
+    if (qfi_step(b, id)->op != QF_OP_matmul || b->value[id].users != 1)
+        return false;
+    const qf_type *first = qfi_in_type(b, id, 0), *second = qfi_in_type(b, id, 1);
+    return first->rank > 1 && second->rank > 1 && first->dim[first->rank - 1] <= TILE_STEPS &&
+           first->dim[first->rank - 2] >= LEAST_ROWS &&
+           second->dim[second->rank - 1] >= LEAST_COLUMNS;
+}
+
+void qfi_matmul_use_tiles(qfi_breaker *x)
+{
+    x->makes = accumulator(x->type.dtype);
+    x->tiles = &qfi_product_tiles;
 }
 
 qf_status qfi_matmul_make(qfi_builder *b, qfi_breaker *x)
@@ -128,7 +150,7 @@ qf_status qfi_matmul_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, 
     half_lo[d] += half_n[d];
     half_n[d] = n[d] - half_n[d];
     return qfi_matmul_run(run, x, half_lo, half_n,
-                          dst + (int64_t)(qf_dtype_get(x->type.dtype)->bits / 8) * stride[d] *
+                          dst + (int64_t)(qf_dtype_get(x->makes)->bits / 8) * stride[d] *
                                     (half_lo[d] - lo[d]),
                           stride);
 }

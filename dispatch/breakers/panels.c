@@ -133,7 +133,6 @@ static void block_task(void *arg, uint32_t i, uint32_t worker)
     qfi_run run = qfi_task_run(&a->run, worker,
                                (qfi_area){ .p = mine + p->each - p->fetch, .size = p->fetch });
     qfi_panel_block b = { .column = a->column, .last = a->last };
-    const qf_diag none = { .at = -1 };
     int64_t row = 0;
 
     b.rows = qfi_walk_at(&a->blocks, i, b.lo, b.n);
@@ -145,8 +144,7 @@ static void block_task(void *arg, uint32_t i, uint32_t worker)
     memcpy(b.n + p->n_row, a->n + p->n_row, columns * sizeof *b.n);
     b.carried = p->state ? p->state + (uint64_t)row * p->carry : NULL;
     const qf_status st = a->visit(a->user, &run, &b, mine);
-    if (st != QF_OK && a->run.fault->status == QF_OK)
-        qfi_run_failed(&a->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
+    qfi_task_failed(&a->run, i, st);
 }
 
 /* Panel `number` of the group whose rows stand in a->lo, a->n. */

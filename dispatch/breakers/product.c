@@ -24,7 +24,6 @@
 #define SUMS_BYTES ((int64_t)4 << 20)
 #define SMALL_PRODUCT ((int64_t)1 << 24) /* multiply-adds of one that may be a task */
 #define TASK_PRODUCT ((int64_t)1 << 20)  /* of the products that make a task */
-#define LEAST_FETCH ((uint64_t)1 << 14)  /* for operands that are read */
 
 /* The part of the result at hand, and how it is cut. dst: where its first element goes. */
 typedef struct product {
@@ -82,7 +81,7 @@ static void measure(product *p)
     p->sum = p->direct ? 0 : aligned(round_up(p->sm, p->mr) * round_up(p->sn, p->nr) * p->size);
     p->raw = raw_a > raw_b ? raw_a : raw_b;
     p->edge = p->direct ? aligned(p->mr * p->nr * p->size) : 0;
-    p->fetch = p->a.segment->reads || p->b.segment->reads ? LEAST_FETCH : 0;
+    p->fetch = p->a.segment->reads || p->b.segment->reads ? QFI_LEAST_FETCH : 0;
 }
 
 /* An even share of n that is at most `most`, in units. */
@@ -147,14 +146,6 @@ static char *worker_memory(const part *t, uint32_t worker)
     return t->mine + worker_size(t->p) * (t->run->serial ? 0 : worker);
 }
 
-static void fail(const part *t, uint32_t i, qf_status st)
-{
-    const qf_diag none = { .at = -1 };
-
-    if (st != QF_OK && t->run->fault->status == QF_OK)
-        qfi_run_failed(t->run, i, st == QFI_TOO_LARGE ? QF_ERR_LIMIT : st, &none);
-}
-
 static void pack_task(void *arg, uint32_t i, uint32_t worker)
 {
     const part *t = arg;
@@ -172,7 +163,9 @@ static void pack_task(void *arg, uint32_t i, uint32_t worker)
                                    .kc = t->kc,
                                    .x0 = (first ? t->m0 : t->n0) + at,
                                    .n = min64(group, n - at) };
-    fail(t, i, qfi_factor_pack(&run, f, &what, (first ? t->a : t->b) + at * t->kc * p->size, mine));
+    qfi_task_failed(
+        t->run, i,
+        qfi_factor_pack(&run, f, &what, (first ? t->a : t->b) + at * t->kc * p->size, mine));
 }
 
 /* A tile that reaches beyond the destination goes through memory of its own. */
@@ -360,7 +353,7 @@ static product describe(qfi_run *run, const qfi_breaker *x, const int64_t *lo, c
                   .items = 1,
                   .k = x->in_type[0].dim[x->in_type[0].rank - 1],
                   .size = qf_dtype_get(x->compute)->bits / 8,
-                  .out_size = qf_dtype_get(x->type.dtype)->bits / 8,
+                  .out_size = qf_dtype_get(x->makes)->bits / 8,
                   .mr = g->mr,
                   .nr = g->nr };
 
@@ -374,7 +367,7 @@ static product describe(qfi_run *run, const qfi_breaker *x, const int64_t *lo, c
     p.n0 = p.col < 0 ? 0 : lo[p.col];
     for (int d = 0; d < p.n_batch; d++)
         p.items *= n[d];
-    p.direct = x->compute == x->type.dtype && (col_step(&p) == p.out_size || p.cols == 1);
+    p.direct = x->compute == x->makes && (col_step(&p) == p.out_size || p.cols == 1);
     qfi_factor_box(x, 0, lo, n, from, count);
     p.a = qfi_factor_make(run, x, 0, from, count);
     qfi_factor_box(x, 1, lo, n, from, count);

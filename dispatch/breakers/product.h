@@ -8,6 +8,9 @@
 /* Kernels of a product, by its own numbering; FINAL has room for two. */
 enum { QFI_PRODUCT_GEMM, QFI_PRODUCT_PANEL, QFI_PRODUCT_FINAL };
 
+/* Memory of a task for what its operands read. */
+#define QFI_LEAST_FETCH ((uint64_t)1 << 14)
+
 /* One operand: its elements [batch][k][x], x a row of the first or a column of the second. p, step:
  * where they are, in bytes, if that is memory and their type is that of accumulation; NULL: the
  * segment makes them.  width: of a panel.  k_at, x_at: dims of the segment, -1 if it has none. */
@@ -51,5 +54,8 @@ qf_status qfi_factor_pack(qfi_run *run, const qfi_factor *f, const qfi_factor_pa
 /* The box [lo, lo + n) of the result, as qfi_breaker_run makes it. */
 qf_status qfi_product_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
                           char *dst, const int64_t *stride);
+
+/* How a product is made tile by tile, in its type of accumulation. */
+extern const qfi_breaker_tiles qfi_product_tiles;
 
 #endif

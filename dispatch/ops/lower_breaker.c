@@ -20,6 +20,7 @@ static qf_status find_breaker(qfi_builder *b, uint32_t id, uint32_t *number)
                             .op = step->op,
                             .attrs = step->attrs,
                             .type = v->type,
+                            .makes = v->type.dtype,
                             .n_in = (uint8_t)step->n_in };
         for (int i = 0; i < step->n_in; i++)
             x->in_type[i] = *qfi_in_type(b, id, i);
@@ -34,14 +35,14 @@ qf_status qfi_lower_breaker(qfi_builder *b, uint32_t id, uint16_t kernel, const 
                             uint8_t *ref)
 {
     const qfi_value *v = &b->value[id];
-    const unsigned bits = qf_dtype_get(v->type.dtype)->bits;
-    qfi_operand o = { .source = QFI_PANEL, .bits = (uint8_t)(bits > 64 ? 64 : bits) };
+    qfi_operand o = { .source = QFI_PANEL };
     const size_t rank = (size_t)v->type.rank;
+    const bool in_tiles = id != b->making && !b->nested && qfi_matmul_in_tiles(b, id);
 
     (void)kernel;
     /* A scan needs all that stands before a window; other small results are made once rather than
      * part by part. */
-    if (id != b->making &&
+    if (id != b->making && !in_tiles &&
         (b->nested || qfi_step(b, id)->op == QF_OP_cumsum || v->bytes <= b->budget / 8))
         return qfi_keep(b, id);
     qfi_form *rows = qfi_bump_get(&b->pipe->pool, rank + 1, sizeof *rows);
@@ -50,5 +51,11 @@ qf_status qfi_lower_breaker(qfi_builder *b, uint32_t id, uint16_t kernel, const 
     memcpy(rows, row, rank * sizeof *rows);
     QF_TRY(find_breaker(b, id, &o.which));
     o.row = rows;
-    return qfi_lower_panel(b, &o, v->type.dtype, ref);
+    qfi_breaker *x = b->breaker[o.which];
+    if (in_tiles)
+        qfi_matmul_use_tiles(x);
+    const unsigned bits = qf_dtype_get(x->makes)->bits;
+    o.bits = (uint8_t)(bits > 64 ? 64 : bits);
+    QF_TRY(qfi_lower_panel(b, &o, x->makes, ref));
+    return qfi_convert(b, *ref, x->makes, v->type.dtype, false, ref);
 }
