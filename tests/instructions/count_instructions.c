@@ -1,8 +1,9 @@
 /* Calls every hot kernel row once per case, between requests to callgrind, which counts the
  * instructions of the call; instructions.py runs it. Without valgrind it counts nothing.
  *
- * An operator is hot if it has a row for vectors, or if it only moves data. Which operands it takes
- * the tables of tests/kernels say; `usual` sets the strides and parameters that models have. */
+ * A row is hot if its operator and key have one for vectors, or if it only moves data. Which
+ * operands it takes the tables of tests/kernels say; `usual` sets the strides and parameters that
+ * models have. */
 #include "../kernels/kernel_ref.h"
 
 #include <stdio.h>
@@ -13,12 +14,13 @@
 #define DEPTH ((size_t)256)       /* k of a matrix product */
 #define VALUES ((size_t)320)      /* elements of an operand before they repeat */
 
-/* A tile of a pipeline's slots; the same with inputs (but the first) of one value per row; one that
- * ends in tails; one beyond the first-level cache. */
+/* A tile of a pipeline's slots; the same with inputs (but the first) of one value per row; and for
+ * vectors one that ends in tails, and one beyond the first-level cache. */
 static const struct shape {
     size_t m, n;
     bool splat;
 } shapes[] = { { 16, 64, false }, { 16, 64, true }, { 13, 77, false }, { 128, 512, false } };
+enum { SHAPES = sizeof shapes / sizeof *shapes, SCALAR_SHAPES = 2 };
 
 static _Alignas(4096) unsigned char memory[4][OPERAND];
 
@@ -63,7 +65,26 @@ static void usual_transpose(ref_case *c)
     c->in[0].col *= (ptrdiff_t)c->m;
 }
 
-/* Adjacent nibbles, or numbers from 0 on. */
+/* What a matrix product packs: few columns, which lie one behind the other. */
+static void usual_panel(ref_case *c)
+{
+    const size_t size = check_key_size(c->row->key), n = c->n % 2 ? 6 : 16, m = c->m * c->n / n;
+
+    c->m = m;
+    c->n = n;
+    c->in[0].row = (ptrdiff_t)size;
+    c->in[0].col = (ptrdiff_t)(m * size);
+    c->x.row = (ptrdiff_t)(n * size);
+}
+
+/* Rows of whole bytes. */
+static void usual_nibbles(ref_case *c)
+{
+    c->p.i[1] = (int64_t)(c->n + c->n % 2);
+    c->p.i[2] = 1;
+}
+
+/* Numbers from 0 on. */
 static void usual_index(ref_case *c)
 {
     c->p.i[1] = (int64_t)c->n;
@@ -94,10 +115,20 @@ static const struct {
     const char *op;
     void (*set)(ref_case *c);
 } usual[] = {
-    { "arange", usual_index }, { "fill", usual_index },          { "gather", usual_gather },
-    { "iota", usual_index },   { "keep_ge", usual_keep },        { "keep_le", usual_keep },
-    { "pack", usual_index },   { "quantize", usual_quantize },   { "sum", usual_sum },
-    { "sumsq", usual_sum },    { "transpose", usual_transpose }, { "unpack", usual_index },
+    { "arange", usual_index },
+    { "dequantize", usual_nibbles },
+    { "fill", usual_index },
+    { "gather", usual_gather },
+    { "iota", usual_index },
+    { "keep_ge", usual_keep },
+    { "keep_le", usual_keep },
+    { "pack", usual_nibbles },
+    { "panel", usual_panel },
+    { "quantize", usual_quantize },
+    { "sum", usual_sum },
+    { "sumsq", usual_sum },
+    { "transpose", usual_transpose },
+    { "unpack", usual_nibbles },
 };
 
 /* Every call is counted with the instructions around it; those of the kernel `nothing` are
@@ -136,7 +167,7 @@ static void count_row(const qfk_row *row, const struct shape *shape)
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
         if (strcmp(usual[k].op, row->op) == 0)
             usual[k].set(&c);
-    snprintf(name, sizeof name, "%s %zux%zu%s", row->name, m, n, shape->splat ? "/splat" : "");
+    snprintf(name, sizeof name, "%s %zux%zu%s", row->name, c.m, c.n, shape->splat ? "/splat" : "");
     count_tile(row->fn, &c, name);
 }
 
@@ -162,7 +193,7 @@ static bool is_hot(const qfk_row *row, const qfk_row *rows, size_t n)
     if (row->family == QFK_copy || row->family == QFK_select || row->family == QFK_gather)
         return true;
     for (size_t i = 0; i < n; i++)
-        if (rows[i].op_id == row->op_id && rows[i].needs)
+        if (rows[i].op_id == row->op_id && rows[i].key == row->key && rows[i].needs)
             return true;
     return false;
 }
@@ -184,7 +215,7 @@ int main(void)
             continue;
         if (row->gemm)
             count_gemm(row);
-        for (size_t s = 0; !row->gemm && s < sizeof shapes / sizeof *shapes; s++)
+        for (size_t s = 0; !row->gemm && s < (row->needs ? SHAPES : SCALAR_SHAPES); s++)
             count_row(row, &shapes[s]);
     }
     return 0;
