@@ -7,17 +7,18 @@
 #include "gbench.h"
 #include "limits.h"
 #include "registry.h"
+#include "rivals.h"
 
 void qfb_add_kernels(void);
 void qfb_add_ops(void);
 void qfb_add_chains(void);
 void qfb_add_fold(void);
 
-/* What a case is measured against. limits: kinds, as bits. plain, blas: NULL if there is none. */
+/* What a case is measured against. limits: kinds, as bits. plain, rival: NULL if there is none. */
 typedef struct qfb_against {
     unsigned limits;
     void (*plain)(void *work);
-    bool (*blas)(qfb_race *race, qfb_work *w);
+    qfb_rival *rival;
 } qfb_against;
 
 /* The whole of a timed case whose work is ready: runs it, counts, closes the work. */

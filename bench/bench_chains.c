@@ -7,8 +7,6 @@
 
 #include <math.h>
 
-#include "rivals.h"
-
 #define RANK 16 /* of a low-rank update */
 #define HALF 64 /* of a rotary head */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "plain_c.h"
-#include "rivals.h"
 
 /* other: the order of dims, the dims of operand 1, or the blocks that share a scale.  variants:
  * those that are measured beside the plain one. */
@@ -152,9 +151,9 @@ enum {
 #define qfb_none NULL
 
 static const op_case cases[] = {
-#define QFB_OP(name, setup, op, from, to, rank, dims, other, variants, limits, plain, blas)        \
+#define QFB_OP(name, setup, op, from, to, rank, dims, other, variants, limits, plain, rival)       \
     { #name, setup, QF_OP_##op, QF_DT_##from, QF_DT_##to,                                          \
-      rank,  dims,  other,      variants,     { limits, qfb_plain_##plain, qfb_##blas } },
+      rank,  dims,  other,      variants,     { limits, qfb_plain_##plain, qfb_##rival } },
 #include "ops_cases.def"
 #undef QFB_OP
 };

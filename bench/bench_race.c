@@ -1,8 +1,6 @@
 /* Running the work of a case against its limits and rivals. */
 #include "bench.h"
 
-#include "rivals.h"
-
 #define MUST_SCALE 1.7 /* what two threads should reach where memory lets them */
 
 /* x_threads: the gain of two threads over one, over what is asked for: 1.7, or what two threads
@@ -57,8 +55,8 @@ static void add_rivals(qfb_race *race, qfb_work *w, const qfb_against *against)
                                          .label = "one thread",
                                          .run = qfb_work_run_one,
                                          .arg = w });
-    else if (against->blas)
-        against->blas(race, w);
+    else if (against->rival && !(w->variant & QFB_FRESH_OUTPUT))
+        against->rival(race, w);
     if (w->other)
         qfb_race_add(race, (qfb_runner){ .counter = w->other_counter,
                                          .label = w->other_label,

@@ -60,7 +60,7 @@ static const char *sign(const qfb_row *row)
     return !row->judged ? "" : row->held ? "\xe2\x9c\x93" : "\xe2\x9c\x97";
 }
 
-/* Where plain C stands on the same axis: the limit's time over its own. */
+/* Where a rival stands on the same axis: the limit's time over its own. */
 static void put_rival(FILE *out, const qfb_row *row, const char *counter, int y)
 {
     const double *figure = qfb_figure_of(row->result, counter);
@@ -116,6 +116,7 @@ static void put_row(FILE *out, const qfb_row *row, int top)
         put_target(out, row->target, middle);
     put_rival(out, row, "x_c", middle);
     put_rival(out, row, "x_blas", middle);
+    put_rival(out, row, "x_xnn", middle);
     fprintf(out,
             "<text class=\"number end\" x=\"%d\" y=\"%d\">%.2f</text>"
             "<text x=\"%d\" y=\"%d\">%s</text><text class=\"soft\" x=\"%d\" y=\"%d\">of %s</text>"
@@ -205,7 +206,7 @@ static void put_legend(FILE *out)
             "<circle class=\"rival\" cx=\"586\" cy=\"12\" r=\"4\"/>"
             "<text x=\"596\" y=\"16\">plain C</text>"
             "<path class=\"rival\" d=\"M672 7l5 5l-5 5l-5 -5z\"/>"
-            "<text x=\"683\" y=\"16\">OpenBLAS</text></svg>\n",
+            "<text x=\"683\" y=\"16\">OpenBLAS, XNNPACK</text></svg>\n",
             WIDTH);
 }
 

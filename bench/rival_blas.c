@@ -56,16 +56,4 @@ bool qfb_blas_update(qfb_race *race, qfb_work *w)
     const size_t size = (size_t)(m * n + m * k + k * n) * sizeof(float);
     return qfb_buffer_get(&w->buffer[FACTORS], size, FACTORS, QFB_REUSED) && add(race, w, update);
 }
-#else
-bool qfb_blas_matmul(qfb_race *race, qfb_work *w)
-{
-    (void)race, (void)w;
-    return false;
-}
-
-bool qfb_blas_update(qfb_race *race, qfb_work *w)
-{
-    (void)race, (void)w;
-    return false;
-}
 #endif
