@@ -103,7 +103,7 @@ static qf_status run_into(const qf_ctx *ctx, const qf_pipe *pipe, const qf_tenso
     qf_status st = qfi_session_open(&s, ctx, pipe, NULL, &wants, 0, diag);
     /* What was just read is in the cache: it is overwritten there. */
     if (in_place)
-        s.run.staging = NULL;
+        s.run.streams = false;
     if (st == QF_OK) {
         st = qfi_run_segment(&s.run, pipe->result, zero, pipe->result->dim, out->storage->data,
                              out->offset * halves, stride);

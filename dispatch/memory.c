@@ -46,7 +46,7 @@ bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes)
     /* No last level is smaller, and asking the CPU takes as long as storing 100 KiB. */
     if (ctx->cache == 0 && bytes < LEAST_CACHE)
         return false;
-    return bytes > (ctx->cache ? ctx->cache : qfi_cpu_cache());
+    return bytes >= (ctx->cache ? ctx->cache : qfi_cpu_cache()) / 2;
 }
 
 void *qfi_bump_get(qfi_bump *pool, size_t n, size_t size)

@@ -8,8 +8,9 @@
  * unknown struct_size. */
 qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag);
 
-/* Whether a result of `bytes` outgrows the last cache level, so that storing it past the caches is
- * faster. */
+/* Whether a result of `bytes`, with what is read for it, outgrows the last cache level, so that
+ * storing it past the caches is faster. (Copies of rows on a Zen 3 with 32 MiB: plain 0.37 ms, past
+ * the caches 0.44 for 8 MiB; 1.4 and 1.2 for 16 MiB; 5.4 and 4.0 for 48 MiB.) */
 bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes);
 
 /* Bytes of the last cache level, as the CPU says; a guess where it does not. */

@@ -31,8 +31,8 @@ typedef struct qfi_residents {
     qfi_resident item[QFI_RESIDENTS];
 } qfi_residents;
 
-/* kept: scratch region.  slots: of all workers.  staging: likewise, QFI_STAGING each, if the result
- * goes past the caches; NULL: stores are plain.  work: memory for reads and panels.  serial: run on
+/* kept: scratch region.  slots: of all workers.  staging: likewise, QFI_STAGING each, or NULL.
+ * streams: the result goes past the caches.  work: memory for reads and panels.  serial: run on
  * the calling thread as `worker`: set inside a task. */
 struct qfi_run {
     const qf_ctx *ctx;
@@ -42,7 +42,7 @@ struct qfi_run {
     const void *const
         *held; /* by number of the breaker: its operands as tiles want them, or NULL */
     qfi_area work;
-    bool serial;
+    bool serial, streams;
     uint32_t worker;
     qfi_fault *fault;
 };
@@ -98,7 +98,9 @@ typedef struct qfi_tiles {
     int64_t tiles_m, tiles_n, total, per_task;
     int64_t shift, skip; /* columns, rows by which the first tile is shorter */
     int64_t strip;       /* tiles side by side, before those below them */
+    bool staged;         /* the last kernel of a tile writes to the staging */
     bool streams;        /* the result goes past the caches */
+    bool joined;         /* short rows follow each other in the staging, as in the destination */
     uint8_t outer[QFI_LOOPS], load[QFI_OPERANDS];
     qfi_made made;
 } qfi_tiles;

@@ -82,6 +82,15 @@ static qf_status lower_box(qfi_builder *b, const uint8_t *order, qf_dtype as, ui
     return qfi_convert(b, *ref, b->value[b->root].type.dtype, as, false, ref);
 }
 
+/* Elements that are only moved, and not side by side in their memory. */
+static bool turns(const qfi_piece *p)
+{
+    if (p->n_stage > 0 || p->box.n_loop == 0)
+        return false;
+    const int64_t step = p->operand[p->root].at.step[p->box.n_loop - 1];
+    return step != 0 && step != 1;
+}
+
 static qf_status lower_boxes(qfi_builder *b, const uint8_t *order, qf_dtype as, work *w,
                              qfi_segment *s)
 {
@@ -98,6 +107,7 @@ static qf_status lower_boxes(qfi_builder *b, const uint8_t *order, qf_dtype as, 
         QF_TRY(st);
         QF_TRY(qfi_piece_finish(b, root, &s->n_slot, &piece));
         QF_TRY(push_piece(b, w, piece));
+        s->turns |= turns(piece);
         for (int i = 0; i < piece->n_operand; i++)
             s->reads |=
                 piece->operand[i].source == QFI_READ || piece->operand[i].source == QFI_PANEL;

@@ -34,10 +34,10 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     }
     left -= slots * workers;
     /* No window: the result goes to the caller's memory, and nobody reads it at once. */
-    if (window == 0 && pipe->result->stream && qfi_past_caches(&s->ctx, pipe->cost.written))
+    s->run.streams = window == 0 && qfi_past_caches(&s->ctx, pipe->cost.written);
+    if ((s->run.streams || (pipe->result->turns && pipe->cost.written >= QFI_LEAST_STAGED)) &&
+        QFI_STAGING * workers <= left / 4)
         staging = QFI_STAGING * workers;
-    if (staging > left / 2)
-        staging = 0;
     left -= staging;
     if (s->wants.size > left / 2)
         s->wants = (qfi_wants){ 0 };

@@ -1,6 +1,7 @@
 /* Walking the tiles of a box: load what is not adjacent, call the stages, store. */
 #include "dispatch/run.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
@@ -9,6 +10,9 @@
 #define LINE 64
 #define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
 #define RUN_BYTES 512 /* of a row of the destination, that one transposed tile makes */
+#define SMALL_TILE (1 << 14) /* of few rows or columns: it stays in the first cache */
+#define SCATTERED_RUN 512    /* bytes from which runs may be written in any order */
+#define STREAM_TASK_BYTES ((int64_t)1 << 18) /* a store fence after each task, and few of them */
 
 /* How an operand reaches the stages. */
 typedef enum load { LOAD_NONE, LOAD_COPY, LOAD_TRANSPOSE, LOAD_UNPACK, LOAD_MADE } load;
@@ -74,14 +78,49 @@ static bool is_copy(const qfi_tiles *t)
 {
     const qfi_piece *p = t->piece;
 
-    return p->n_stage == 0 && p->operand[p->root].bits >= 8 &&
+    return p->n_stage == 0 && p->operand[p->root].bits >= 8 && t->made.operand < 0 &&
            step_of(&t->nest.lane[1 + p->root], t->nest.col) == 1;
 }
 
-static bool goes_past_caches(const qfi_tiles *t)
+static bool transposes(const qfi_tiles *t)
 {
-    return t->run->staging && t->segment == t->run->pipe->result && t->segment->bits >= 8 &&
-           t->nest.col >= 0 && t->cols * (t->segment->bits / 8) >= LEAST_RUN;
+    bool any = false;
+
+    for (int i = 0; i < t->piece->n_operand; i++)
+        any |= t->load[i] == LOAD_TRANSPOSE;
+    return any;
+}
+
+/* How tiles reach the destination: from the kernel, or from the staging; past the caches or not. */
+static void choose_store(qfi_tiles *t, int64_t size)
+{
+    const qfi_run *run = t->run;
+    const bool moves = transposes(t) && t->piece->n_stage == 0;
+
+    if (!run->staging || t->segment->bits < 8 || t->nest.col < 0)
+        return;
+    t->joined = moves && t->cols * size < LEAST_RUN && t->nest.row >= 0 &&
+                t->nest.lane[0].step[t->nest.row] == t->cols;
+    t->streams = run->streams && t->segment == run->pipe->result &&
+                 (t->joined ? t->cols * t->rows : t->cols) * size >= LEAST_RUN;
+    t->staged = moves || (t->streams && !is_copy(t));
+}
+
+/* Tiles of transposed elements: whole lines of the operand, long runs of the destination. */
+static void choose_moved_tile(qfi_tiles *t, int64_t size)
+{
+    const int64_t line = LINE / size;
+
+    if (t->joined) {
+        t->n = t->cols;
+        t->m = min64(t->rows, SMALL_TILE / (t->n * size) / line * line);
+        return;
+    }
+    t->n = RUN_BYTES / size;
+    if (t->rows * t->n * size < SMALL_TILE)
+        t->n = SMALL_TILE / (t->rows * size) / line * line;
+    t->n = min64(t->n, t->cols);
+    t->m = min64(t->rows, (int64_t)QFI_STAGING / (t->n * size + ROW_PAD));
 }
 
 /* Whole blocks of the kernel that makes them, one above the other or side by side. */
@@ -100,33 +139,27 @@ static void choose_made(qfi_tiles *t, int64_t elements)
 static void choose_tile(qfi_tiles *t)
 {
     const int64_t size = widest(t);
-    bool transposes = false;
+    const bool turned = transposes(t);
 
-    t->streams = goes_past_caches(t);
-    t->strip = INT64_MAX;
+    t->strip = turned ? 1 : INT64_MAX;
     t->skip = 0;
     if (t->made.operand >= 0) {
         choose_made(t, MADE_BYTES / size);
         return;
     }
-    for (int i = 0; i < t->piece->n_operand; i++)
-        transposes |= t->load[i] == LOAD_TRANSPOSE;
-    if (transposes)
-        t->strip = 1;
-    if (t->streams && transposes && t->piece->n_stage == 0) {
-        t->n = min64(t->cols, RUN_BYTES / size);
-        t->m = min64(t->rows, (int64_t)QFI_STAGING / (t->n * size + ROW_PAD));
+    if (turned && t->staged && t->piece->n_stage == 0) {
+        choose_moved_tile(t, size);
         return;
     }
-    if (is_direct(t) && (!t->streams || is_copy(t))) {
-        t->n = min64(t->cols, transposes ? 128 : TASK_BYTES / size);
-        t->m = min64(t->rows, transposes ? 128 : TASK_BYTES / size / t->n);
+    if (is_direct(t) && !t->staged) {
+        t->n = min64(t->cols, turned ? 128 : TASK_BYTES / size);
+        t->m = min64(t->rows, turned ? 128 : TASK_BYTES / size / t->n);
         return;
     }
     /* A transposed tile is one cache line of the operand high, so that each line is fetched once.
      */
     const int64_t all = QFI_SLOT_BYTES / size;
-    t->n = min64(t->cols, transposes ? 64 : all);
+    t->n = min64(t->cols, turned ? 64 : all);
     t->m = min64(min64(t->rows, QFI_SLOT_ROWS), all / t->n);
 }
 
@@ -141,30 +174,48 @@ static int64_t align_tiles(const qfi_tiles *t, int64_t size)
     return (int64_t)(first % LINE) / size;
 }
 
-static void plan_tiles(qfi_tiles *t)
+static void list_outer(qfi_tiles *t)
 {
-    const qfi_nest *nest = &t->nest;
-    const int64_t size = t->segment->bits < 8 ? 1 : t->segment->bits / 8;
+    t->n_outer = 0;
+    for (int l = 0; l < t->nest.n_loop; l++)
+        if (l != t->nest.row && l != t->nest.col)
+            t->outer[t->n_outer++] = (uint8_t)l;
+}
+
+/* Rows that pass the caches go to the destination in the order in which they are read: scattered
+ * runs are written as fast as one run, but read at half the speed. */
+static void follow_source(qfi_tiles *t, int64_t size)
+{
+    const qfi_form *from = &t->nest.lane[1 + t->piece->root];
+
+    if (!t->streams || !is_copy(t) || t->nest.row < 0 || t->cols * size < SCATTERED_RUN)
+        return;
+    for (int l = 0; l < t->nest.n_loop; l++)
+        if (l != t->nest.col && llabs(from->step[l]) < llabs(from->step[t->nest.row]))
+            t->nest.row = (int8_t)l;
+    t->rows = t->nest.n[t->nest.row];
+    list_outer(t);
+    for (int64_t i = 1; i < t->n_outer; i++)
+        for (int64_t k = i; k > 0; k--) {
+            const uint8_t a = t->outer[k - 1], b = t->outer[k];
+            if (llabs(from->step[a]) >= llabs(from->step[b]))
+                break;
+            t->outer[k - 1] = b;
+            t->outer[k] = a;
+        }
+}
+
+static void plan_tasks(qfi_tiles *t, int64_t size)
+{
     int64_t outer = 1;
 
-    t->rows = nest->row < 0 ? 1 : nest->n[nest->row];
-    t->cols = nest->col < 0 ? 1 : nest->n[nest->col];
-    for (int i = 0; i < t->piece->n_operand; i++)
-        t->load[i] = (uint8_t)choose_load(t, i);
-    choose_tile(t);
-    t->n_outer = 0;
-    for (int l = 0; l < nest->n_loop; l++) {
-        if (l == nest->row || l == nest->col)
-            continue;
-        t->outer[t->n_outer++] = (uint8_t)l;
-        outer *= nest->n[l];
-    }
-    t->shift = align_tiles(t, size);
+    for (int64_t i = 0; i < t->n_outer; i++)
+        outer *= t->nest.n[t->outer[i]];
     t->tiles_m = (t->rows + t->skip + t->m - 1) / t->m;
     t->tiles_n = (t->cols + t->shift + t->n - 1) / t->n;
     t->strip = min64(t->strip, t->tiles_n);
     t->total = outer * t->tiles_m * t->tiles_n;
-    t->per_task = TASK_BYTES / (t->m * t->n * size);
+    t->per_task = (t->streams ? STREAM_TASK_BYTES : TASK_BYTES) / (t->m * t->n * size);
     t->per_task = t->per_task < 1 ? 1 : t->per_task;
     /* The number of tasks stays far from the limit of the callback. */
     if (t->total / t->per_task > 1 << 20)
@@ -172,6 +223,23 @@ static void plan_tiles(qfi_tiles *t)
     /* Neighbouring tiles of 4-bit elements share bytes: one task writes them all. */
     if (t->segment->bits < 8)
         t->per_task = t->total;
+}
+
+static void plan_tiles(qfi_tiles *t)
+{
+    const qfi_nest *nest = &t->nest;
+    const int64_t size = t->segment->bits < 8 ? 1 : t->segment->bits / 8;
+
+    t->rows = nest->row < 0 ? 1 : nest->n[nest->row];
+    t->cols = nest->col < 0 ? 1 : nest->n[nest->col];
+    for (int i = 0; i < t->piece->n_operand; i++)
+        t->load[i] = (uint8_t)choose_load(t, i);
+    choose_store(t, size);
+    list_outer(t);
+    follow_source(t, size);
+    choose_tile(t);
+    t->shift = align_tiles(t, size);
+    plan_tasks(t, size);
 }
 
 /* One tile at hand: position of every lane, and what the references mean. */
@@ -283,16 +351,26 @@ static qfk_out destination(const tile *x)
 /* Where the last kernel of a tile writes. */
 static qfk_out result(const tile *x)
 {
-    const int64_t size = x->t->segment->bits / 8;
-    return x->t->streams ? (qfk_out){ x->staging, x->t->n * size + ROW_PAD } : destination(x);
+    const qfi_tiles *t = x->t;
+    const int64_t size = t->segment->bits / 8;
+
+    if (!t->staged)
+        return destination(x);
+    return (qfk_out){ x->staging, t->n * size + (t->joined ? 0 : ROW_PAD) };
 }
 
-/* Adjacent elements go to the destination, past the caches. */
-static void stream(const tile *x, const void *from, ptrdiff_t row)
+/* Adjacent elements go to the destination. */
+static void deliver(const tile *x, const void *from, ptrdiff_t row)
 {
-    const qfk_in bytes = { from, row, 1 };
+    const qfi_tiles *t = x->t;
+    const size_t m = t->joined ? 1 : x->m, n = t->joined ? x->m * x->n : x->n,
+                 size = t->segment->bits / 8u;
+    const qfk_in elements = { from, row, (ptrdiff_t)size }, bytes = { from, row, 1 };
 
-    x->t->segment->stream(x->m, x->n * (x->t->segment->bits / 8u), &bytes, destination(x), NULL);
+    if (t->streams)
+        t->segment->stream(m, n * size, &bytes, destination(x), NULL);
+    else
+        t->segment->copy(m, n, &elements, destination(x), NULL);
 }
 
 static void run_stage(tile *x, int number, bool last)
@@ -315,8 +393,8 @@ static void run_stage(tile *x, int number, bool last)
         x->view[s->out] = (qfk_in){ out.p, out.row, s->bits / 8 };
     }
     s->fn(x->m, x->n, in, out, &x->param[number]);
-    if (last && t->streams)
-        stream(x, out.p, out.row);
+    if (last && t->staged)
+        deliver(x, out.p, out.row);
 }
 
 static void store_root(tile *x)
@@ -332,14 +410,14 @@ static void store_root(tile *x)
     }
     const int64_t size = t->segment->bits / 8;
     if (t->streams && from.col == size) {
-        stream(x, from.p, from.row);
+        deliver(x, from.p, from.row);
         return;
     }
     const qfk_out out = result(x);
     (from.row == size && from.col != size ? t->segment->transpose
                                           : t->segment->copy)(x->m, x->n, &from, out, NULL);
-    if (t->streams)
-        stream(x, out.p, out.row);
+    if (t->staged)
+        deliver(x, out.p, out.row);
 }
 
 static void run_tile(tile *x, int64_t number)
@@ -383,7 +461,7 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
     uint32_t bad = 0;
     tile x = { .t = t,
                .param = param,
-               .staging = t->streams ? t->run->staging + QFI_STAGING * worker : NULL,
+               .staging = t->staged ? t->run->staging + QFI_STAGING * worker : NULL,
                .slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker };
 
     for (int k = 0; k < t->piece->n_stage; k++) {

@@ -29,8 +29,8 @@ typedef struct qf_allocator {
  *   progress      told how many bytes of the result are done, by one thread at a time; false
  *                 cancels with ERR_CANCELLED
  *   memory        bytes that one pipeline may use for scratch and windows; 0: QF_MEMORY_DEFAULT
- *   cache         bytes of the last cache level; larger results are stored past the caches. 0: what
- *                 the CPU says
+ *   cache         bytes of the last cache level: results of more than half of it are stored past
+ *                 the caches. 0: what the CPU says
  * ERR_ARG from every call if struct_size is not set, or beyond the struct that the library knows. A
  * context may serve several calls at once if its callbacks may. */
 typedef struct qf_ctx {

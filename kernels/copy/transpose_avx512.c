@@ -3,42 +3,47 @@
 #include "kernels/common/masks.h"
 #include "kernels/copy/transpose_blocks.h"
 
-QFK_INLINE __m512i load_column(const qfk_block *b, size_t j, size_t bytes)
+QFK_INLINE __m512i load_column(const qfk_block *b, size_t j)
 {
     const char *a = b->a + (ptrdiff_t)j * b->col;
 
     if (j >= b->w)
         return _mm512_setzero_si512();
-    return bytes == 64 ? _mm512_loadu_si512(a) : _mm512_maskz_loadu_epi8(qfk_first64(bytes), a);
+    return b->read == 64 ? _mm512_loadu_si512(a)
+                         : _mm512_maskz_loadu_epi8(qfk_first64(b->read), a);
 }
 
-QFK_INLINE void store_row16(const qfk_block *b, size_t i, __m128i v, size_t bytes)
+QFK_INLINE void store_row16(const qfk_block *b, size_t i, __m128i v)
 {
     char *x = b->x + (ptrdiff_t)i * b->row;
 
     if (i < b->h)
-        _mm_mask_storeu_epi8(x, qfk_first16(bytes), v);
+        _mm_mask_storeu_epi8(x, qfk_first16(b->write < 16 ? b->write : 16), v);
 }
 
-QFK_INLINE void store_row64(const qfk_block *b, size_t i, __m512i v, size_t bytes)
+QFK_INLINE void store_row64(const qfk_block *b, size_t i, __m512i v)
 {
     char *x = b->x + (ptrdiff_t)i * b->row;
 
     if (i >= b->h)
         return;
-    if (bytes == 64)
+    if (b->write == 64)
         _mm512_storeu_si512(x, v);
     else
-        _mm512_mask_storeu_epi8(x, qfk_first64(bytes), v);
+        _mm512_mask_storeu_epi8(x, qfk_first64(b->write), v);
 }
 
-/* The four 16-byte quarters of a vector go to rows step apart. */
-QFK_INLINE void store_quarters(const qfk_block *b, size_t i, size_t step, __m512i v, size_t bytes)
+/* The four 16-byte quarters of n vectors, first those of the first n rows. */
+QFK_INLINE void store_quarters(const qfk_block *b, const __m512i *v, size_t n)
 {
-    store_row16(b, i, _mm512_extracti32x4_epi32(v, 0), bytes);
-    store_row16(b, i + step, _mm512_extracti32x4_epi32(v, 1), bytes);
-    store_row16(b, i + 2 * step, _mm512_extracti32x4_epi32(v, 2), bytes);
-    store_row16(b, i + 3 * step, _mm512_extracti32x4_epi32(v, 3), bytes);
+    for (size_t k = 0; k < n; k++)
+        store_row16(b, k, _mm512_extracti32x4_epi32(v[k], 0));
+    for (size_t k = 0; k < n; k++)
+        store_row16(b, k + n, _mm512_extracti32x4_epi32(v[k], 1));
+    for (size_t k = 0; k < n; k++)
+        store_row16(b, k + 2 * n, _mm512_extracti32x4_epi32(v[k], 2));
+    for (size_t k = 0; k < n; k++)
+        store_row16(b, k + 3 * n, _mm512_extracti32x4_epi32(v[k], 3));
 }
 
 /* 64 x 16 bytes. Interleaving vector k with vector k + 8 rotates the index (column, row) of every
@@ -48,7 +53,7 @@ QFK_INLINE void turn_x8(const qfk_block *b)
     __m512i v[16], t[16];
 
     for (size_t k = 0; k < 16; k++)
-        v[k] = load_column(b, k, b->h);
+        v[k] = load_column(b, k);
     for (unsigned round = 0; round < 4; round++) {
         for (size_t k = 0; k < 8; k++) {
             t[2 * k] = _mm512_unpacklo_epi8(v[k], v[k + 8]);
@@ -57,8 +62,7 @@ QFK_INLINE void turn_x8(const qfk_block *b)
         for (size_t k = 0; k < 16; k++)
             v[k] = t[k];
     }
-    for (size_t k = 0; k < 16; k++)
-        store_quarters(b, k, 16, v[k], b->w);
+    store_quarters(b, v, 16);
 }
 
 /* 32 x 8 elements of 2 bytes, in three rounds of the same. */
@@ -67,7 +71,7 @@ QFK_INLINE void turn_x16(const qfk_block *b)
     __m512i v[8], t[8];
 
     for (size_t k = 0; k < 8; k++)
-        v[k] = load_column(b, k, 2 * b->h);
+        v[k] = load_column(b, k);
     for (unsigned round = 0; round < 3; round++) {
         for (size_t k = 0; k < 4; k++) {
             t[2 * k] = _mm512_unpacklo_epi16(v[k], v[k + 4]);
@@ -76,8 +80,20 @@ QFK_INLINE void turn_x16(const qfk_block *b)
         for (size_t k = 0; k < 8; k++)
             v[k] = t[k];
     }
-    for (size_t k = 0; k < 8; k++)
-        store_quarters(b, k, 8, v[k], 2 * b->w);
+    store_quarters(b, v, 8);
+}
+
+/* 4 x 4 elements of 4 bytes in every quarter. */
+QFK_INLINE void turn_narrow_x32(const qfk_block *b, __m512i *v)
+{
+    const __m512i s = _mm512_unpacklo_epi32(v[0], v[2]), t = _mm512_unpackhi_epi32(v[0], v[2]),
+                  u = _mm512_unpacklo_epi32(v[1], v[3]), w = _mm512_unpackhi_epi32(v[1], v[3]);
+
+    v[0] = _mm512_unpacklo_epi32(s, u);
+    v[1] = _mm512_unpackhi_epi32(s, u);
+    v[2] = _mm512_unpacklo_epi32(t, w);
+    v[3] = _mm512_unpackhi_epi32(t, w);
+    store_quarters(b, v, 4);
 }
 
 /* 16 x 16 elements of 4 bytes: the same over whole vectors, in four rounds. */
@@ -88,7 +104,11 @@ QFK_INLINE void turn_x32(const qfk_block *b)
     __m512i v[16], t[16];
 
     for (size_t k = 0; k < 16; k++)
-        v[k] = load_column(b, k, 4 * b->h);
+        v[k] = load_column(b, k);
+    if (b->w <= 4) {
+        turn_narrow_x32(b, v);
+        return;
+    }
     for (unsigned round = 0; round < 4; round++) {
         for (size_t k = 0; k < 8; k++) {
             t[2 * k] = _mm512_permutex2var_epi32(v[k], low, v[k + 8]);
@@ -98,7 +118,7 @@ QFK_INLINE void turn_x32(const qfk_block *b)
             v[k] = t[k];
     }
     for (size_t k = 0; k < 16; k++)
-        store_row64(b, k, v[k], 4 * b->w);
+        store_row64(b, k, v[k]);
 }
 
 /* 8 x 8 elements of 8 bytes, in three rounds. */
@@ -109,7 +129,7 @@ QFK_INLINE void turn_x64(const qfk_block *b)
     __m512i v[8], t[8];
 
     for (size_t k = 0; k < 8; k++)
-        v[k] = load_column(b, k, 8 * b->h);
+        v[k] = load_column(b, k);
     for (unsigned round = 0; round < 3; round++) {
         for (size_t k = 0; k < 4; k++) {
             t[2 * k] = _mm512_permutex2var_epi64(v[k], low, v[k + 4]);
@@ -119,7 +139,7 @@ QFK_INLINE void turn_x64(const qfk_block *b)
             v[k] = t[k];
     }
     for (size_t k = 0; k < 8; k++)
-        store_row64(b, k, v[k], 8 * b->w);
+        store_row64(b, k, v[k]);
 }
 
 QFK_TRANSPOSE(qfk_transpose_x8_avx512, 1, 64, 16, turn_x8)

@@ -12,43 +12,107 @@
 /* Without it, whole blocks would share the code that cuts. */
 #define QFK_INLINE static inline __attribute__((always_inline))
 
-/* A block at an edge has h < height rows or w < width columns: loads and stores are cut there, and
- * absent columns are zero. */
+#define QFK_LINE 64
+#define QFK_AHEAD (2 * QFK_LINE) /* bytes of a run between what is read and what is asked for */
+
+/* h x w elements of a block are there, the others are absent: columns beyond w are zero.
+ * read: bytes that may be read of a column; write: bytes that may be written of a row. They reach
+ * beyond h and w where what follows belongs to the tile, too, and is written after this row. */
 typedef struct qfk_block {
     const char *a; /* element [0][0] of the input */
     char *x;       /* and of the output */
     ptrdiff_t col, row;
-    size_t h, w;
+    size_t h, w, read, write;
 } qfk_block;
 
-/* It may lie outside the input: asking does not fault. */
-QFK_INLINE void ask_ahead(const qfk_block *b)
+/* A tile, the size of an element, a whole block. short_rows: the rows of the output are short and
+ * follow each other without a gap. */
+typedef struct qfk_turning {
+    qfk_in in;
+    qfk_out out;
+    size_t m, n, size, h, w;
+    bool short_rows;
+} qfk_turning;
+
+QFK_INLINE qfk_block whole_block(const qfk_turning *t, size_t i, size_t j)
 {
-    for (size_t k = 0; k < b->w; k++)
-        __builtin_prefetch(b->a + (ptrdiff_t)k * b->col + 128);
+    return (qfk_block){ .a = (const char *)qfk_in_row(&t->in, i) + (ptrdiff_t)j * t->in.col,
+                        .x = (char *)qfk_out_row(&t->out, i) + j * t->size,
+                        .col = t->in.col,
+                        .row = t->out.row,
+                        .h = t->h,
+                        .w = t->w,
+                        .read = t->h * t->size,
+                        .write = t->w * t->size };
 }
 
-/* Defines the kernel `name` on blocks of H x W elements of SIZE bytes. In the call for whole blocks
- * h and w are constant, so nothing in it is cut. */
-#define QFK_TRANSPOSE(name, SIZE, H, W, turn)                                                  \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)           \
-    {                                                                                          \
-        (void)p;                                                                               \
-        for (size_t j = 0; j < n; j += W)                                                      \
-            for (size_t i = 0; i < m; i += H) {                                                \
-                qfk_block b = { (const char *)qfk_in_row(in, i) + (ptrdiff_t)j * in->col,      \
-                                (char *)qfk_out_row(&out, i) + j * SIZE, in->col, out.row, H,  \
-                                W };                                                           \
-                if (m - i >= H && n - j >= W) {                                                \
-                    if (i * SIZE % 64 == 0)                                                    \
-                        ask_ahead(&b);                                                         \
-                    turn(&b);                                                                  \
-                    continue;                                                                  \
-                }                                                                              \
-                b.h = m - i < H ? m - i : H;                                                   \
-                b.w = n - j < W ? n - j : W;                                                   \
-                turn(&b);                                                                      \
-            }                                                                                  \
+QFK_INLINE qfk_block cut_block(const qfk_turning *t, size_t i, size_t j)
+{
+    const size_t end = t->m * t->n * t->size;
+    const bool dense = t->in.col == (ptrdiff_t)(t->m * t->size);
+    qfk_block b = whole_block(t, i, j);
+
+    b.h = t->m - i < t->h ? t->m - i : t->h;
+    b.w = t->n - j < t->w ? t->n - j : t->w;
+    if (!dense || ((j + b.w - 1) * t->m + i) * t->size + b.read > end)
+        b.read = b.h * t->size;
+    if (!t->short_rows || ((i + b.h - 1) * t->n + j) * t->size + b.write > end)
+        b.write = b.w * t->size;
+    return b;
+}
+
+QFK_INLINE void turn_at(const qfk_turning *t, size_t i, size_t j, void (*turn)(const qfk_block *))
+{
+    if (t->m - i >= t->h && t->n - j >= t->w) {
+        const qfk_block b = whole_block(t, i, j);
+        turn(&b);
+    } else {
+        const qfk_block b = cut_block(t, i, j);
+        turn(&b);
+    }
+}
+
+/* Lines of a run two ahead; beyond its end, of the runs that are read next. They may lie outside
+ * the input: asking does not fault. */
+QFK_INLINE void ask_ahead(const qfk_turning *t, size_t i, size_t j)
+{
+    const size_t run = t->m * t->size, at = i * t->size + QFK_AHEAD;
+    const bool inside = at < run;
+    const char *a = (const char *)t->in.p + (ptrdiff_t)(inside ? j : j + t->w) * t->in.col +
+                    (inside ? at : at - run);
+
+    for (size_t k = 0; k < t->w; k++)
+        __builtin_prefetch(a + (ptrdiff_t)k * t->in.col);
+}
+
+/* `turn` is a constant, so that it is part of the loop. Blocks of short rows go from right to left
+ * and then down: what a store writes beyond the end of a row is overwritten by the next row. */
+QFK_INLINE void turn_tile(const qfk_turning *t, void (*turn)(const qfk_block *))
+{
+    const size_t right = (t->n - 1) / t->w * t->w;
+
+    if (t->short_rows) {
+        for (size_t i = 0; i < t->m; i += t->h)
+            for (size_t j = right + t->w; j > 0; j -= t->w)
+                turn_at(t, i, j - t->w, turn);
+        return;
+    }
+    for (size_t j = 0; j < t->n; j += t->w)
+        for (size_t i = 0; i < t->m; i += t->h) {
+            if (i * t->size % QFK_LINE == 0)
+                ask_ahead(t, i, j);
+            turn_at(t, i, j, turn);
+        }
+}
+
+/* Defines the kernel `name` on blocks of H x W elements of SIZE bytes. */
+#define QFK_TRANSPOSE(name, SIZE, H, W, turn)                                            \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)     \
+    {                                                                                    \
+        const bool short_rows = n > 1 && n <= 4 * W && out.row == (ptrdiff_t)(n * SIZE); \
+        const qfk_turning t = { *in, out, m, n, SIZE, H, W, short_rows };                \
+        (void)p;                                                                         \
+        turn_tile(&t, turn);                                                             \
     }
 
 #endif

@@ -225,6 +225,8 @@ static inline __m512i _mm512_unpacklo_epi8(__m512i a, __m512i b) { return emu_un
 static inline __m512i _mm512_unpackhi_epi8(__m512i a, __m512i b) { return emu_unpack(a, b, 1, 8); }
 static inline __m512i _mm512_unpacklo_epi16(__m512i a, __m512i b) { return emu_unpack(a, b, 2, 0); }
 static inline __m512i _mm512_unpackhi_epi16(__m512i a, __m512i b) { return emu_unpack(a, b, 2, 4); }
+static inline __m512i _mm512_unpacklo_epi32(__m512i a, __m512i b) { return emu_unpack(a, b, 4, 0); }
+static inline __m512i _mm512_unpackhi_epi32(__m512i a, __m512i b) { return emu_unpack(a, b, 4, 2); }
 
 /* b: lane numbers in a followed by c. */
 LANES3(_mm512_permutex2var_epi32, __m512i, __m512i, __m512i, 16, u32,
