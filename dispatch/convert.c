@@ -29,6 +29,24 @@ static bool is_low_float(qf_dtype t)
 
 /* One row, or two through i64 where the table has no direct one. Both types are stored in whole
  * bytes. */
+/* A constant that is widened is another constant, whatever the rounding mode. */
+static bool widens_splat(const qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to)
+{
+    return in < QFI_TEMP && b->operand[in].source == QFI_SPLAT && to == QF_DT_f32 &&
+           is_low_float(from);
+}
+
+static qf_status widen_splat(qfi_builder *b, uint8_t in, qf_dtype from, uint8_t *ref)
+{
+    const qfk_row *row = qfk_pick(b->table, QFK_OP_to_f32, (qfk_key)from);
+    uint64_t bits = 0;
+
+    if (!row)
+        QF_FAIL(b->diag, QF_ERR_UNSUPPORTED, "no kernel widens %s", qf_dtype_get(from)->name);
+    row->fn(1, 1, &(const qfk_in){ &b->operand[in].splat, 0, 0 }, (qfk_out){ &bits, 0 }, NULL);
+    return qfi_splat(b, 32, bits, ref);
+}
+
 static qf_status cast_step(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to, uint8_t *ref)
 {
     /* A boolean is stored as the number 0 or 1. */
@@ -38,6 +56,8 @@ static qf_status cast_step(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype t
         *ref = in;
         return QF_OK;
     }
+    if (widens_splat(b, in, from, to))
+        return widen_splat(b, in, from, ref);
     if (!is_float(to) && !is_float(from) && !qfk_pick(b->table, to_rows[to].cast, (qfk_key)from)) {
         QF_TRY(qfi_emit_stage(b, QFK_OP_to_i64, (qfk_key)from, &in, 64, NULL, NULL, &in));
         from = QF_DT_i64;

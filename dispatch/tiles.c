@@ -5,7 +5,9 @@
 #include <string.h>
 
 #define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
-#define MADE_BYTES 6144
+#define MADE_BYTES                                                                                 \
+    6144 /* of a tile that a breaker makes, of at most so many rows: it fits a slot */
+#define MADE_ROWS 32
 #define ROW_PAD 64 /* after each row of a slot: rows do not fall into one cache set */
 #define LINE 64
 #define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
@@ -123,15 +125,16 @@ static void choose_moved_tile(qfi_tiles *t, int64_t size)
     t->m = min64(t->rows, (int64_t)QFI_STAGING / (t->n * size + ROW_PAD));
 }
 
-/* Whole blocks of the kernel that makes them, one above the other or side by side. */
+/* Whole blocks of the kernel that makes them, two high: a panel of the second factor is loaded once
+ * for both (24.0 ms instead of 28.9 for a product of 16 steps, 4096 x 14336, Zen 3). */
 static void choose_made(qfi_tiles *t, int64_t elements)
 {
     const qfk_row *kernel = t->made.breaker->kernel[0];
     const int64_t blocks = at_least_1(elements / kernel->mr / kernel->nr),
-                  across = (t->cols + kernel->nr - 1) / kernel->nr;
+                  across = min64(at_least_1(blocks / 2), (t->cols + kernel->nr - 1) / kernel->nr);
 
-    t->n = min64(blocks, across) * kernel->nr;
-    t->m = at_least_1(min64(blocks / across, QFI_SLOT_ROWS / kernel->mr)) * kernel->mr;
+    t->n = across * kernel->nr;
+    t->m = at_least_1(min64(blocks / across, MADE_ROWS / kernel->mr)) * kernel->mr;
     t->strip = at_least_1(t->made.breaker->tiles->strip(t->made.breaker) / t->n);
     t->skip = t->made.skip;
 }

@@ -126,8 +126,8 @@ static void tile(const qfi_breaker *x, const void *state, const int64_t *at, siz
     const char *a = batch_of(x, h, 0, at) + at[x->type.rank - 2] * k * size,
                *b = batch_of(x, h, 1, at) + at[x->type.rank - 1] * k * size;
 
-    for (size_t i = 0; i < m; i += g->mr)
-        for (size_t j = 0; j < n; j += g->nr) {
+    for (size_t j = 0; j < n; j += g->nr)
+        for (size_t i = 0; i < m; i += g->mr) {
             for (size_t r = i; r < i + g->mr; r++)
                 __builtin_prefetch(ahead->p + (ptrdiff_t)r * ahead->row + (ptrdiff_t)j * ahead->col,
                                    1);
