@@ -67,6 +67,16 @@ static void take_pages(void *arg)
         abort();
 }
 
+/* What the machine can do limits it, whatever QFOLD_CAPS lets the kernels use. */
+static bool available(const qfb_limit *limit)
+{
+#if defined(__x86_64__)
+    return !(limit->needs & QF_CAP_AVX2) || __builtin_cpu_supports("avx2");
+#else
+    return limit->needs == 0;
+#endif
+}
+
 static bool add_limit(qfb_limit_set *set, qfb_race *race, const qfb_limit *limit,
                       const qfb_limit_terms *terms)
 {
@@ -90,11 +100,9 @@ bool qfb_limits_add(qfb_limit_set *set, qfb_race *race, const qfb_limit_terms *t
 {
     static const qfb_limit *const tables[] = { qfb_copy_limits, qfb_fill_limits, qfb_read_limits,
                                                qfb_update_limits };
-    const qf_caps caps = qf_caps_detect();
     for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
         for (const qfb_limit *l = tables[t]; l->label; l++) {
-            if (l->kind == terms->kind && (l->needs & caps) == l->needs &&
-                !add_limit(set, race, l, terms))
+            if (l->kind == terms->kind && available(l) && !add_limit(set, race, l, terms))
                 return false;
         }
     }
