@@ -50,6 +50,16 @@ static void put_time(FILE *out, double s)
         fprintf(out, "%.0f ns", s * 1e9);
 }
 
+/* Arithmetic if that is what a case is about, else bytes. */
+static void put_speed(FILE *out, const qfb_result *r)
+{
+    const double *flops = qfb_figure_of(r, "GFLOP/s"), *bytes = qfb_figure_of(r, "GB/s");
+    if (flops)
+        fprintf(out, "%.1f GFLOP/s", *flops);
+    else if (bytes)
+        fprintf(out, "%.1f GB/s", *bytes);
+}
+
 static const char *colour(const qfb_row *row)
 {
     return !row->judged ? "free" : row->held ? "pass" : "fail";
@@ -98,7 +108,6 @@ static void put_target(FILE *out, double target, int middle)
 static void put_row(FILE *out, const qfb_row *row, int top)
 {
     const int middle = top + ROW / 2;
-    const double *speed = qfb_figure_of(row->result, "GB/s");
     fputs("<g>", out);
     put_title(out, row);
     fprintf(out, "<text class=\"name\" x=\"4\" y=\"%d\">", middle + 4);
@@ -122,11 +131,10 @@ static void put_row(FILE *out, const qfb_row *row, int top)
             "<text x=\"%d\" y=\"%d\">%s</text><text class=\"soft\" x=\"%d\" y=\"%d\">of %s</text>"
             "<text class=\"soft end\" x=\"%d\" y=\"%d\">",
             FIGURES + 28, middle + 4, row->ratio, FIGURES + 34, middle + 4, sign(row), FIGURES + 50,
-            middle + 4, row->limit, WIDTH - 68, middle + 4);
+            middle + 4, row->limit, WIDTH - 86, middle + 4);
     put_time(out, row->result->seconds);
     fprintf(out, "</text><text class=\"soft end\" x=\"%d\" y=\"%d\">", WIDTH - 4, middle + 4);
-    if (speed)
-        fprintf(out, "%.1f GB/s", *speed);
+    put_speed(out, row->result);
     fputs("</text></g>\n", out);
 }
 

@@ -10,7 +10,8 @@
 #define ROUND_SECONDS 2e-3 /* short work is repeated so that the clock's grain does not count */
 #define WARM_SECONDS 5e-3  /* what is shorter runs once untimed: the others took its cache */
 #define SLOW 1.4           /* a way this much behind the best of its counter runs in one round */
-#define LEAST_ROUNDS 3
+#define FAR 3              /* who takes this many times the work's time runs in two rounds */
+#define LEAST_ROUNDS 5
 #define LONG_SECONDS 0.5 /* work that takes longer runs in one round */
 
 double qfb_now(void)
@@ -87,11 +88,13 @@ static double best_of(const qfb_race *race, const char *counter)
     return best;
 }
 
-static void drop_slow(qfb_race *race)
+/* After a round: the time is for those who may yet be the fastest, or near the work. */
+static void drop_slow(qfb_race *race, int round)
 {
     for (size_t i = 1; i < race->n; i++) {
         qfb_runner *r = &race->runner[i];
-        r->slow = r->best > SLOW * best_of(race, r->counter);
+        r->slow = r->best > SLOW * best_of(race, r->counter) ||
+                  (round > 0 && r->best > FAR * race->runner[0].best);
     }
 }
 
@@ -110,8 +113,7 @@ void qfb_race_run(qfb_race *race, double seconds)
             if (!race->runner[i].slow)
                 run_round(&race->runner[i]);
         }
-        if (round == 0)
-            drop_slow(race);
+        drop_slow(race, round);
     }
 }
 

@@ -27,7 +27,7 @@ typedef struct qfb_runner {
     uint64_t faults; /* minor page faults of a run in the last round */
 } qfb_runner;
 
-/* runner[0] is the work. rounds: at least so many; 0: three, one of work that is long by itself.
+/* runner[0] is the work. rounds: at least so many; 0: five, one of work that is long by itself.
  * Zero-initialise. */
 typedef struct qfb_race {
     qfb_runner runner[QFB_RUNNERS];
