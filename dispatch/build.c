@@ -286,7 +286,6 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
 {
     qf_ctx ctx;
     qfi_bump pool = { 0 }, temp = { 0 };
-    qf_table *table = NULL;
     qf_status st;
 
     *out = NULL;
@@ -296,9 +295,7 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
     pool.from = temp.from = ctx.allocator;
     qfi_builder *b = qfi_bump_get(&temp, 1, sizeof *b);
     qf_pipe *pipe = qfi_bump_get(&pool, 1, sizeof *pipe);
-    if (!ctx.table)
-        ctx.table = table = qf_table_make(qf_caps_detect());
-    if (!b || !pipe || !ctx.table) {
+    if (!b || !pipe) {
         st = no_memory(diag);
         goto out;
     }
@@ -316,7 +313,6 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
     if (st == QF_OK)
         *out = pipe;
 out:
-    qf_table_free(table);
     qfi_bump_free(&temp);
     if (!*out)
         qfi_bump_free(&pool);

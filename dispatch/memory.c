@@ -36,6 +36,8 @@ qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag)
     }
     if (!out->allocator.alloc || !out->allocator.free)
         out->allocator = (qf_allocator){ host_alloc, host_free, NULL };
+    if (!out->table)
+        out->table = qf_table_best();
     if (out->memory == 0)
         out->memory = QF_MEMORY_DEFAULT;
     return QF_OK;

@@ -1,4 +1,5 @@
 /* The dispatch table: best row per (operator, key) for a set of capabilities. */
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "kernels/rows.h"
@@ -8,19 +9,39 @@ struct qf_table {
     const qfk_row *row[QFK_OP_COUNT][QFK_KEY_COUNT];
 };
 
-qf_table *qf_table_make(qf_caps caps)
+static void fill(qf_table *table, qf_caps caps)
 {
-    qf_table *table = calloc(1, sizeof *table);
     size_t n;
     const qfk_row *rows = qfk_rows(&n);
 
-    if (!table)
-        return NULL;
     table->caps = caps;
     for (size_t i = 0; i < n; i++)
         if ((rows[i].needs & ~caps) == 0)
             table->row[rows[i].op_id][rows[i].key] = &rows[i];
+}
+
+qf_table *qf_table_make(qf_caps caps)
+{
+    qf_table *table = calloc(1, sizeof *table);
+
+    if (table)
+        fill(table, caps);
     return table;
+}
+
+static qf_table best;
+
+static void fill_best(void)
+{
+    fill(&best, qf_caps_detect());
+}
+
+const qf_table *qf_table_best(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, fill_best);
+    return &best;
 }
 
 void qf_table_free(qf_table *table)

@@ -2,6 +2,8 @@
 #include "dispatch/threads.h"
 
 #include <fenv.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <pthreadpool.h>
@@ -20,6 +22,25 @@
 /* Set while this thread runs a pool's task: the pool's lock is not recursive, so a nested call runs
  * in place. */
 static _Thread_local bool inside;
+
+/* Threads are made when there is work for two: small models have none. made: also set if they could
+ * not be made; then one thread does it all. */
+typedef struct pool {
+    pthread_mutex_t lock;
+    uint32_t n;
+    bool made;
+    pthreadpool_t threads;
+} pool;
+
+static pthreadpool_t threads_of(pool *p)
+{
+    pthread_mutex_lock(&p->lock);
+    if (!p->made)
+        p->threads = pthreadpool_create(p->n);
+    p->made = true;
+    pthread_mutex_unlock(&p->lock);
+    return p->threads;
+}
 
 typedef struct pool_run {
     void (*task)(void *arg, uint32_t i, uint32_t worker);
@@ -44,17 +65,19 @@ static void pool_worker(void *context, size_t worker)
 }
 
 /* Workers sleep between calls instead of spinning: a library does not burn the host's cores. */
-static void pool_for(void *pool, uint32_t n, void (*task)(void *arg, uint32_t i, uint32_t worker),
-                     void *arg)
+static void pool_for(void *context, uint32_t n,
+                     void (*task)(void *arg, uint32_t i, uint32_t worker), void *arg)
 {
     pool_run run = { .task = task, .arg = arg, .n = n };
 
-    if (inside || n == 1) {
+    const pthreadpool_t threads = inside || n == 1 ? NULL : threads_of(context);
+
+    if (!threads) {
         pool_worker(&run, 0);
         return;
     }
     HAND_OVER(&run);
-    pthreadpool_parallelize_1d(pool, pool_worker, &run, pthreadpool_get_threads_count(pool),
+    pthreadpool_parallelize_1d(threads, pool_worker, &run, pthreadpool_get_threads_count(threads),
                                PTHREADPOOL_FLAG_YIELD_WORKERS);
     TAKE_OVER(&run);
 }
@@ -67,9 +90,12 @@ qf_status qf_threads_open(qf_ctx *ctx, uint32_t n, qf_diag *diag)
         n = cpus > 0 ? (uint32_t)cpus : 1;
     if (n > 4096)
         QF_FAIL(diag, QF_ERR_ARG, "%u threads are more than 4096", n);
-    ctx->pool = pthreadpool_create(n);
-    if (!ctx->pool)
+    pool *p = calloc(1, sizeof *p);
+    if (!p)
         QF_FAIL(diag, QF_ERR_NOMEM, "no memory for %u threads", n);
+    p->n = n;
+    pthread_mutex_init(&p->lock, NULL);
+    ctx->pool = p;
     ctx->parallel_for = pool_for;
     ctx->workers = n;
     return QF_OK;
@@ -77,8 +103,13 @@ qf_status qf_threads_open(qf_ctx *ctx, uint32_t n, qf_diag *diag)
 
 void qf_threads_close(qf_ctx *ctx)
 {
-    if (ctx->parallel_for == pool_for)
-        pthreadpool_destroy(ctx->pool);
+    if (ctx->parallel_for == pool_for) {
+        pool *p = ctx->pool;
+        if (p->threads)
+            pthreadpool_destroy(p->threads);
+        pthread_mutex_destroy(&p->lock);
+        free(p);
+    }
     ctx->parallel_for = NULL;
     ctx->pool = NULL;
     ctx->workers = 0;

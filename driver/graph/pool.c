@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define FIRST_BLOCK ((size_t)4 << 10)
-#define LAST_BLOCK ((size_t)1 << 20)
+#define LAST_BLOCK ((size_t)4 << 20)
 
 struct qfi_pool_block {
     qfi_pool_block *next;
@@ -41,7 +41,6 @@ static qfi_pool_block *add_block(qfi_pool *pool, size_t size)
     qfi_pool_block *block = alloc_hook(sizeof *block + room);
     if (!block)
         return NULL;
-    memset(block, 0, sizeof *block + room);
     *block = (qfi_pool_block){ .next = pool->block, .size = room };
     pool->block = block;
     pool->used = 0;

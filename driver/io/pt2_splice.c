@@ -77,7 +77,7 @@ bool qfi_splice_join(qfi_splices *s, qf_str *out)
         return true;
     qsort(s->splice, s->n, sizeof *s->splice, by_place);
     for (size_t i = 0; i < s->n; i++)
-        size += s->splice[i].text.n;
+        size += s->splice[i].text.n - (s->splice[i].end - s->splice[i].begin);
     char *text = qfi_pool_alloc(s->pool, size + 1, 1);
     if (!text)
         return false;

@@ -21,7 +21,7 @@ typedef struct qf_allocator {
 #define QF_MEMORY_DEFAULT ((uint64_t)128 << 20)
 
 /* What an evaluation runs on. Zero-initialise, set struct_size, then what should differ:
- *   table         NULL: the best rows for this CPU. Must outlive every pipeline built with it
+ *   table         NULL: qf_table_best(). Must outlive every pipeline built with it
  *   allocator     NULL functions: those of the C library
  *   parallel_for  calls task(arg, i, worker) once for every i < n, on at most `workers` threads,
  *                 and returns when all are done; worker < workers, and no two running tasks share

@@ -104,6 +104,8 @@ QF_API const qfk_op_info *qfk_ops(size_t *n);
  * threads may use; free with qf_table_free, which takes NULL. NULL: no memory. */
 typedef struct qf_table qf_table;
 QF_API qf_table *qf_table_make(qf_caps caps);
+/* The one for what qf_caps_detect allowed at the first call; it lives as long as the library. */
+QF_API const qf_table *qf_table_best(void);
 QF_API void qf_table_free(qf_table *table);
 QF_API qf_caps qf_table_caps(const qf_table *table);
 

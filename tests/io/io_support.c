@@ -96,7 +96,7 @@ static void *counted_alloc(size_t size)
         return NULL;
     }
     live++;
-    return malloc(size);
+    return calloc(1, size);
 }
 
 static void counted_free(void *p)
