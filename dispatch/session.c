@@ -17,7 +17,7 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
 }
 
 static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *arena, uint64_t window,
-                             qf_diag *diag)
+                             uint32_t count, qf_diag *diag)
 {
     const uint64_t memory = s->ctx.memory, slots = QFI_SLOT * pipe->n_slot,
                    scratch = pipe->cost.scratch;
@@ -42,11 +42,12 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     if (s->wants.size > left / 2)
         s->wants = (qfi_wants){ 0 };
     left -= s->wants.size;
-    s->window_size = min_u64(window, pipe->works ? left / 4 : left);
+    s->window_size = min_u64(window * count, pipe->works ? left / 4 : left);
     /* Little work needs little memory, however much there is. */
     const uint64_t payload = scratch + pipe->cost.read + pipe->cost.written;
     const uint64_t small = payload < WORK_PER_WORKER ? least + 4 * payload : WORK_PER_WORKER;
-    const uint64_t most = 8 * s->window_size + (workers + 2) * small;
+    const uint64_t at_once = count > 1 ? workers : 1;
+    const uint64_t most = 8 * min_u64(window * at_once, s->window_size) + (workers + 2) * small;
     const uint64_t work = pipe->works ? min_u64(left - s->window_size, most) + s->wants.size : 0;
 
     char *block =
@@ -103,7 +104,7 @@ qf_status qfi_session_status(qfi_session *s, qf_status st, qf_diag *diag)
 }
 
 qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
-                           const qfi_wants *wants, uint64_t window, qf_diag *diag)
+                           const qfi_wants *wants, uint64_t window, uint32_t count, qf_diag *diag)
 {
     *s = (qfi_session){ .wants = *wants };
     QF_TRY(qfi_ctx_make(ctx, &s->ctx, diag));
@@ -114,7 +115,7 @@ qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pip
     }
     s->run =
         (qfi_run){ .ctx = &s->ctx, .pipe = pipe, .residents = &s->residents, .fault = &s->fault };
-    QF_TRY(take_memory(s, pipe, arena, window, diag));
+    QF_TRY(take_memory(s, pipe, arena, window, count, diag));
     return qfi_session_status(s, make_kept(s, pipe), diag);
 }
 

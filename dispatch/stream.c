@@ -7,8 +7,11 @@
 /* A window that one worker makes stays in its second cache level on the way to the consumer: 1 GiB
  * permuted from file to file in 0.47 s by 256 KiB, 0.60 s by 512 KiB and 2 MiB. One that all
  * workers make together stays in the last level. */
-#define WINDOW ((uint64_t)256 << 10)
-#define COMMON_WINDOW ((uint64_t)4 << 20)
+enum manner { PLAIN, LIGHT, COMMON };
+static const uint64_t windows[] = { (uint64_t)256 << 10, (uint64_t)1 << 20, (uint64_t)4 << 20 };
+#define ALL_WINDOWS ((uint64_t)16 << 20) /* of those side by side: half of a last level */
+#define RUN_WINDOW ((uint64_t)16 << 20)  /* into the caller's memory */
+#define LIGHT_FACTOR ((uint64_t)1 << 20)
 
 qfi_walk qfi_segment_windows(const qfi_segment *s, uint64_t size)
 {
@@ -76,15 +79,29 @@ static qf_status stream_windows(qfi_session *s, const qf_pipe *pipe, const qf_si
     return QF_OK;
 }
 
-/* What a breaker makes, and what shares bytes with its neighbour, is made by all workers together.
- */
-static bool is_common(const qfi_segment *s)
+/* A product of small factors, such as an update of low rank: each worker packs them for itself. */
+static bool is_light(const qfi_breaker *x)
 {
+    uint64_t a, b;
+
+    return x->op == QF_OP_matmul && qf_type_bytes(&x->in_type[0], &a) &&
+           qf_type_bytes(&x->in_type[1], &b) && a <= LIGHT_FACTOR && b <= LIGHT_FACTOR;
+}
+
+/* How a result is made: window by window, each by one worker (PLAIN; LIGHT with a product inside),
+ * or, where a breaker has much to prepare and where neighbours share a byte, by all together. */
+static enum manner manner_of(const qf_pipe *pipe)
+{
+    const qfi_segment *s = pipe->result;
+    enum manner manner = s->bits < 8 ? COMMON : PLAIN;
+
     for (uint32_t k = 0; k < s->n_piece; k++)
-        for (int i = 0; i < s->piece[k]->n_operand; i++)
-            if (s->piece[k]->operand[i].source == QFI_PANEL)
-                return true;
-    return s->bits < 8;
+        for (int i = 0; i < s->piece[k]->n_operand; i++) {
+            const qfi_operand *o = &s->piece[k]->operand[i];
+            if (o->source == QFI_PANEL && manner != COMMON)
+                manner = is_light(pipe->breaker[o->which]) ? LIGHT : COMMON;
+        }
+    return manner;
 }
 
 qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *arena,
@@ -101,13 +118,13 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
     if (ctx.memory < pipe->cost.scratch)
         QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few",
                 (unsigned long long)ctx.memory);
-    const bool common = is_common(pipe->result);
-    bool many = !common && qfi_workers(&ctx) > 1 && pipe->cost.written > WINDOW;
-    const uint64_t least = common ? COMMON_WINDOW : WINDOW;
+    const enum manner manner = manner_of(pipe);
+    const uint64_t least = windows[manner];
+    bool many = manner != COMMON && qfi_workers(&ctx) > 1 && pipe->cost.written > least;
     qfi_wants_plan(&ctx, pipe, least, &wants);
     const uint64_t size = choose_size(&ctx, pipe, &wants, least);
-    const uint64_t count = many ? QFI_SIDE_BY_SIDE : 1;
-    st = qfi_session_open(&s, &ctx, pipe, arena, &wants, size * count + 8, diag);
+    const uint64_t count = many && size < ALL_WINDOWS ? ALL_WINDOWS / size : 1;
+    st = qfi_session_open(&s, &ctx, pipe, arena, &wants, size + 8, (uint32_t)count, diag);
     many = many && qfi_workers(&s.ctx) > 1 && s.window_size >= 2 * size;
     if (st == QF_OK)
         st = many ? qfi_stream_side_by_side(&s, pipe, size, sink, diag)
@@ -130,7 +147,7 @@ static bool goes_in_place(const qf_pipe *pipe, const char *dst)
 static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
-    const qfi_walk w = qfi_segment_windows(r, 4 * COMMON_WINDOW);
+    const qfi_walk w = qfi_segment_windows(r, RUN_WINDOW);
     uint64_t done = 0;
 
     if (r->bits < 8)
@@ -157,8 +174,8 @@ qf_status qf_pipe_run(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *are
     QF_TRY(qfi_ctx_make(user_ctx, &ctx, diag));
     if (pipe->cost.written == 0)
         return QF_OK;
-    qfi_wants_plan(&ctx, pipe, 4 * COMMON_WINDOW, &wants);
-    qf_status st = qfi_session_open(&s, &ctx, pipe, arena, &wants, 0, diag);
+    qfi_wants_plan(&ctx, pipe, RUN_WINDOW, &wants);
+    qf_status st = qfi_session_open(&s, &ctx, pipe, arena, &wants, 0, 1, diag);
     /* What was just read is in the cache: it is overwritten there. */
     if (goes_in_place(pipe, dst))
         s.run.staging = NULL;

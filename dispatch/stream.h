@@ -40,10 +40,10 @@ typedef struct qfi_session {
     uint64_t window_size;
 } qfi_session;
 
-/* Take memory, with at most `window` bytes for one window (0: none is needed), read what is wanted,
- * and make the kept values. */
+/* Take memory, with at most `count` windows of `window` bytes (0: none is needed), read what is
+ * wanted, and make the kept values. */
 qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
-                           const qfi_wants *wants, uint64_t window, qf_diag *diag);
+                           const qfi_wants *wants, uint64_t window, uint32_t count, qf_diag *diag);
 void qfi_session_close(qfi_session *s);
 
 /* Windows in the making at once. */

@@ -25,8 +25,8 @@ void qfi_pool_free(qfi_pool *pool);
  * in the pool). Elements from n on are zero. NULL when out of memory. */
 void *qfi_pool_grow(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t size);
 
-/* What pools take memory from, zeroed; NULL = calloc and free. Set before any other call: a hook for
- * tests. */
+/* What pools take memory from, zeroed; NULL = calloc and free. Set before any other call: a hook
+ * for tests. */
 void qfi_pool_hook(void *(*alloc)(size_t size), void (*release)(void *p));
 
 static inline bool qfi_str_is(qf_str a, const char *b)

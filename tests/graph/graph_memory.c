@@ -8,7 +8,7 @@ static long left;
 
 static void *failing(size_t size)
 {
-    return left-- > 0 ? malloc(size) : NULL;
+    return left-- > 0 ? calloc(1, size) : NULL;
 }
 
 static model *everything(void)
