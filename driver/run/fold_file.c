@@ -18,7 +18,6 @@ typedef struct run {
     const char *output;
     qf_fold_options options;
     qf_ctx ctx;
-    qf_table *table;
     qfi_fold fold;
     uint64_t written, output_bytes;
     double started;
@@ -98,7 +97,7 @@ static qf_status fill_report(const run *r, const char *input, qfi_report *report
 {
     qf_report *base = &report->base;
     const qfi_file *file = qfi_graph_file(r->graph);
-    base->caps = qf_caps_name(qf_table_caps(r->table));
+    base->caps = qf_caps_name(qf_table_caps(qf_table_best()));
     base->format = r->graph->format->name;
     base->input = qfi_pool_text(&report->pool, input, strlen(input));
     base->output = r->output ? qfi_pool_text(&report->pool, r->output, strlen(r->output)) : NULL;
@@ -127,18 +126,6 @@ static qf_status make_report(const run *r, const char *input, qf_report **out, q
     return st;
 }
 
-/* One table for all pipelines: asking the CPU traps into the hypervisor of a virtual machine, 30 us
- * each time. */
-static qf_status open_ctx(run *r, qf_diag *diag)
-{
-    r->table = qf_table_make(qf_caps_detect());
-    if (!r->table)
-        QF_FAIL(diag, QF_ERR_NOMEM, "no memory for the table of kernels");
-    r->ctx.table = r->table;
-    r->ctx.memory = r->options.memory;
-    return qf_threads_open(&r->ctx, r->options.threads, diag);
-}
-
 static qf_status check_output(const char *output, bool force, qf_diag *diag)
 {
     if (output && !force && qfi_file_exists(output))
@@ -156,7 +143,8 @@ qf_status qf_fold_file(const char *input, const char *output, const qf_fold_opti
     QF_TRY(check_output(output, r.options.force, diag));
     QF_TRY_OUT(qf_open(input, &r.graph, diag));
     r.options.max_growth = qfi_fold_growth(r.options.max_growth, r.graph->file_size);
-    QF_TRY_OUT(open_ctx(&r, diag));
+    r.ctx.memory = r.options.memory;
+    QF_TRY_OUT(qf_threads_open(&r.ctx, r.options.threads, diag));
     r.fold = (qfi_fold){ .graph = r.graph, .options = &r.options, .ctx = &r.ctx };
     QF_TRY_OUT(qfi_plan_file(&r.fold, input, diag));
     if (output)
@@ -170,7 +158,6 @@ out:
         remove(output);
     qfi_fold_free(&r.fold);
     qf_threads_close(&r.ctx);
-    qf_table_free(r.table);
     qf_close(r.graph);
     return st;
 }
