@@ -24,6 +24,10 @@ typedef struct qfb_against {
 /* The whole of a timed case whose work is ready: runs it, counts, closes the work. */
 void qfb_run_work(qfb_state *state, qfb_work *w, const qfb_against *against);
 
+/* Calls add() for the plain form of a row, and for each of its variants (bits). */
+void qfb_each_variant(unsigned variants, const void *row,
+                      void (*add)(const void *row, unsigned variant));
+
 /* What stands behind a case's name for a variant. */
 const char *qfb_variant_suffix(unsigned variant);
 

@@ -188,8 +188,9 @@ static void run_chain(qfb_state *state, const void *argument)
     qfb_run_work(state, &w, &against);
 }
 
-static void add_case(const chain_case *c, unsigned variant)
+static void add_case(const void *row, unsigned variant)
 {
+    const chain_case *c = row;
     chain_run *r = malloc(sizeof *r);
     if (!r)
         abort();
@@ -200,11 +201,6 @@ static void add_case(const chain_case *c, unsigned variant)
 
 void qfb_add_chains(void)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        add_case(&cases[i], 0);
-        for (unsigned v = 0; v < QFB_VARIANTS; v++) {
-            if (cases[i].variants & 1u << v)
-                add_case(&cases[i], 1u << v);
-        }
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        qfb_each_variant(cases[i].variants, &cases[i], add_case);
 }

@@ -167,8 +167,9 @@ static void run_op(qfb_state *state, const void *argument)
     qfb_run_work(state, &w, &r->c->against);
 }
 
-static void add_case(const op_case *c, unsigned variant)
+static void add_case(const void *row, unsigned variant)
 {
+    const op_case *c = row;
     char shape[80];
     size_t n = 0;
     for (int d = 0; d < c->rank; d++)
@@ -184,11 +185,6 @@ static void add_case(const op_case *c, unsigned variant)
 
 void qfb_add_ops(void)
 {
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        add_case(&cases[i], 0);
-        for (unsigned v = 0; v < QFB_VARIANTS; v++) {
-            if (cases[i].variants & 1u << v)
-                add_case(&cases[i], 1u << v);
-        }
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        qfb_each_variant(cases[i].variants, &cases[i], add_case);
 }

@@ -109,6 +109,16 @@ void qfb_run_work(qfb_state *state, qfb_work *w, const qfb_against *against)
     qfb_work_close(w);
 }
 
+void qfb_each_variant(unsigned variants, const void *row,
+                      void (*add)(const void *row, unsigned variant))
+{
+    add(row, 0);
+    for (unsigned v = 0; v < QFB_VARIANTS; v++) {
+        if (variants & 1u << v)
+            add(row, 1u << v);
+    }
+}
+
 const char *qfb_variant_suffix(unsigned variant)
 {
     return variant & QFB_THREADS        ? "/threads:2"
