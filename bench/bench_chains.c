@@ -10,8 +10,8 @@
 #define RANK 16 /* of a low-rank update */
 #define HALF 64 /* of a rotary head */
 
-/* m, n: of the weight.  to: dtype of the result.  variant_of_plain: QFB_IN_PLACE where the chain
- * has no other form. */
+/* m, n: of the weight.  to: dtype of the result.  always: variants that every form of the chain
+ * is. */
 typedef struct chain_case {
     const char *name;
     void (*build)(qfb_work *w, const struct chain_case *c);
