@@ -1,248 +1,13 @@
 /* Walking the tiles of a box: load what is not adjacent, call the stages, store. */
-#include "dispatch/run.h"
+#include "dispatch/tiles.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
-#define MADE_BYTES                                                                                 \
-    6144 /* of a tile that a breaker makes, of at most so many rows: it fits a slot */
-#define MADE_ROWS 32
-#define ROW_PAD 64 /* after each row of a slot: rows do not fall into one cache set */
-#define LINE 64
-#define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
-#define RUN_BYTES 512 /* of a row of the destination, that one transposed tile makes */
-#define SMALL_TILE (1 << 14) /* of few rows or columns: it stays in the first cache */
-#define SCATTERED_RUN 512    /* bytes from which runs may be written in any order */
-#define STREAM_TASK_BYTES ((int64_t)1 << 18) /* a store fence after each task, and few of them */
-
-/* How an operand reaches the stages. */
-typedef enum load { LOAD_NONE, LOAD_COPY, LOAD_TRANSPOSE, LOAD_UNPACK, LOAD_MADE } load;
+#define PATCH_BYTES 1024 /* of the destination, that one kernel call makes, then one streams */
 
 static int64_t min64(int64_t a, int64_t b)
 {
     return a < b ? a : b;
-}
-
-static int64_t at_least_1(int64_t a)
-{
-    return a < 1 ? 1 : a;
-}
-
-static int64_t step_of(const qfi_form *lane, int loop)
-{
-    return loop < 0 ? 0 : lane->step[loop];
-}
-
-static load choose_load(const qfi_tiles *t, int i)
-{
-    const qfi_operand *o = &t->piece->operand[i];
-    const int64_t row = step_of(&t->nest.lane[1 + i], t->nest.row),
-                  col = step_of(&t->nest.lane[1 + i], t->nest.col);
-
-    if (o->source == QFI_SPLAT)
-        return LOAD_NONE;
-    if (i == t->made.operand)
-        return LOAD_MADE;
-    if (o->bits < 8)
-        return LOAD_UNPACK;
-    if (col == 0 || col == 1)
-        return LOAD_NONE;
-    return row == 1 ? LOAD_TRANSPOSE : LOAD_COPY;
-}
-
-/* Whether the piece is one kernel from memory to memory: then tiles may be large. */
-static bool is_direct(const qfi_tiles *t)
-{
-    if (t->segment->bits < 8 || t->piece->n_stage > 1)
-        return false;
-    for (int i = 0; i < t->piece->n_operand; i++)
-        if (t->load[i] == LOAD_UNPACK || (t->load[i] != LOAD_NONE && t->piece->n_stage > 0))
-            return false;
-    return true;
-}
-
-static int64_t widest(const qfi_tiles *t)
-{
-    unsigned bits = t->segment->bits < 8 ? 8 : t->segment->bits;
-
-    for (int i = 0; i < t->piece->n_operand; i++)
-        if (t->load[i] != LOAD_NONE && t->piece->operand[i].bits > bits)
-            bits = t->piece->operand[i].bits;
-    for (int i = 0; i < t->piece->n_stage; i++)
-        if (t->piece->stage[i].bits > bits)
-            bits = t->piece->stage[i].bits;
-    return bits / 8;
-}
-
-/* A piece that only moves elements that lie side by side: the store reads the operand itself. */
-static bool is_copy(const qfi_tiles *t)
-{
-    const qfi_piece *p = t->piece;
-
-    return p->n_stage == 0 && p->operand[p->root].bits >= 8 && t->made.operand < 0 &&
-           step_of(&t->nest.lane[1 + p->root], t->nest.col) == 1;
-}
-
-static bool transposes(const qfi_tiles *t)
-{
-    bool any = false;
-
-    for (int i = 0; i < t->piece->n_operand; i++)
-        any |= t->load[i] == LOAD_TRANSPOSE;
-    return any;
-}
-
-/* How tiles reach the destination: from the kernel, or from the staging; past the caches or not. */
-static void choose_store(qfi_tiles *t, int64_t size)
-{
-    const qfi_run *run = t->run;
-    const bool moves = transposes(t) && t->piece->n_stage == 0;
-
-    if (!run->staging || t->segment->bits < 8 || t->nest.col < 0)
-        return;
-    t->joined = moves && t->cols * size < LEAST_RUN && t->nest.row >= 0 &&
-                t->nest.lane[0].step[t->nest.row] == t->cols;
-    t->streams = run->streams && t->segment == run->pipe->result &&
-                 (t->joined ? t->cols * t->rows : t->cols) * size >= LEAST_RUN;
-    t->staged = moves || (t->streams && !is_copy(t));
-}
-
-/* Tiles of transposed elements: whole lines of the operand, long runs of the destination. */
-static void choose_moved_tile(qfi_tiles *t, int64_t size)
-{
-    const int64_t line = LINE / size;
-
-    if (t->joined) {
-        t->n = t->cols;
-        t->m = min64(t->rows, SMALL_TILE / (t->n * size) / line * line);
-        return;
-    }
-    t->n = RUN_BYTES / size;
-    if (t->rows * t->n * size < SMALL_TILE)
-        t->n = SMALL_TILE / (t->rows * size) / line * line;
-    t->n = min64(t->n, t->cols);
-    t->m = min64(t->rows, (int64_t)QFI_STAGING / (t->n * size + ROW_PAD));
-}
-
-/* Whole blocks of the kernel that makes them, two high: a panel of the second factor is loaded once
- * for both (24.0 ms instead of 28.9 for a product of 16 steps, 4096 x 14336, Zen 3). */
-static void choose_made(qfi_tiles *t, int64_t elements)
-{
-    const qfk_row *kernel = t->made.breaker->kernel[0];
-    const int64_t blocks = at_least_1(elements / kernel->mr / kernel->nr),
-                  across = min64(at_least_1(blocks / 2), (t->cols + kernel->nr - 1) / kernel->nr);
-
-    t->n = across * kernel->nr;
-    t->m = at_least_1(min64(blocks / across, MADE_ROWS / kernel->mr)) * kernel->mr;
-    t->strip = at_least_1(t->made.breaker->tiles->strip(t->made.breaker) / t->n);
-    t->skip = t->made.skip;
-}
-
-static void choose_tile(qfi_tiles *t)
-{
-    const int64_t size = widest(t);
-    const bool turned = transposes(t);
-
-    t->strip = turned ? 1 : INT64_MAX;
-    t->skip = 0;
-    if (t->made.operand >= 0) {
-        choose_made(t, MADE_BYTES / size);
-        return;
-    }
-    if (turned && t->staged && t->piece->n_stage == 0) {
-        choose_moved_tile(t, size);
-        return;
-    }
-    if (is_direct(t) && !t->staged) {
-        t->n = min64(t->cols, turned ? 128 : TASK_BYTES / size);
-        t->m = min64(t->rows, turned ? 128 : TASK_BYTES / size / t->n);
-        return;
-    }
-    /* A transposed tile is one cache line of the operand high, so that each line is fetched once.
-     */
-    const int64_t all = QFI_SLOT_BYTES / size;
-    t->n = min64(t->cols, turned ? 64 : all);
-    t->m = min64(min64(t->rows, QFI_SLOT_ROWS), all / t->n);
-}
-
-/* Tiles of long rows begin at lines of the destination, but for the first. */
-static int64_t align_tiles(const qfi_tiles *t, int64_t size)
-{
-    const uintptr_t first = (uintptr_t)t->dst + (uintptr_t)(t->nest.lane[0].base * size);
-
-    if (!t->streams || t->made.operand >= 0 || t->cols < 4 * t->n || t->n * size % LINE != 0 ||
-        first % (uintptr_t)size)
-        return 0;
-    return (int64_t)(first % LINE) / size;
-}
-
-static void list_outer(qfi_tiles *t)
-{
-    t->n_outer = 0;
-    for (int l = 0; l < t->nest.n_loop; l++)
-        if (l != t->nest.row && l != t->nest.col)
-            t->outer[t->n_outer++] = (uint8_t)l;
-}
-
-/* Rows that pass the caches go to the destination in the order in which they are read: scattered
- * runs are written as fast as one run, but read at half the speed. */
-static void follow_source(qfi_tiles *t, int64_t size)
-{
-    const qfi_form *from = &t->nest.lane[1 + t->piece->root];
-
-    if (!t->streams || !is_copy(t) || t->nest.row < 0 || t->cols * size < SCATTERED_RUN)
-        return;
-    for (int l = 0; l < t->nest.n_loop; l++)
-        if (l != t->nest.col && llabs(from->step[l]) < llabs(from->step[t->nest.row]))
-            t->nest.row = (int8_t)l;
-    t->rows = t->nest.n[t->nest.row];
-    list_outer(t);
-    for (int64_t i = 1; i < t->n_outer; i++)
-        for (int64_t k = i; k > 0; k--) {
-            const uint8_t a = t->outer[k - 1], b = t->outer[k];
-            if (llabs(from->step[a]) >= llabs(from->step[b]))
-                break;
-            t->outer[k - 1] = b;
-            t->outer[k] = a;
-        }
-}
-
-static void plan_tasks(qfi_tiles *t, int64_t size)
-{
-    int64_t outer = 1;
-
-    for (int64_t i = 0; i < t->n_outer; i++)
-        outer *= t->nest.n[t->outer[i]];
-    t->tiles_m = (t->rows + t->skip + t->m - 1) / t->m;
-    t->tiles_n = (t->cols + t->shift + t->n - 1) / t->n;
-    t->strip = min64(t->strip, t->tiles_n);
-    t->total = outer * t->tiles_m * t->tiles_n;
-    t->per_task = (t->streams ? STREAM_TASK_BYTES : TASK_BYTES) / (t->m * t->n * size);
-    t->per_task = t->per_task < 1 ? 1 : t->per_task;
-    /* The number of tasks stays far from the limit of the callback. */
-    if (t->total / t->per_task > 1 << 20)
-        t->per_task = t->total >> 20;
-    /* Neighbouring tiles of 4-bit elements share bytes: one task writes them all. */
-    if (t->segment->bits < 8)
-        t->per_task = t->total;
-}
-
-static void plan_tiles(qfi_tiles *t)
-{
-    const qfi_nest *nest = &t->nest;
-    const int64_t size = t->segment->bits < 8 ? 1 : t->segment->bits / 8;
-
-    t->rows = nest->row < 0 ? 1 : nest->n[nest->row];
-    t->cols = nest->col < 0 ? 1 : nest->n[nest->col];
-    for (int i = 0; i < t->piece->n_operand; i++)
-        t->load[i] = (uint8_t)choose_load(t, i);
-    choose_store(t, size);
-    list_outer(t);
-    follow_source(t, size);
-    choose_tile(t);
-    t->shift = align_tiles(t, size);
-    plan_tasks(t, size);
 }
 
 /* One tile at hand: position of every lane, and what the references mean. */
@@ -272,8 +37,8 @@ static void place_tile(tile *x, int64_t number)
     x->down = across + 1 == width ? t->m : 0;
     x->right = across + 1 == width ? (1 - width) * t->n : t->n;
     for (int k = 0; k < nest->n_lane; k++)
-        x->at[k] = nest->lane[k].base + i * step_of(&nest->lane[k], nest->row) +
-                   j * step_of(&nest->lane[k], nest->col);
+        x->at[k] = nest->lane[k].base + i * qfi_step_of(&nest->lane[k], nest->row) +
+                   j * qfi_step_of(&nest->lane[k], nest->col);
     for (int64_t o = t->n_outer - 1; o >= 0; o--) {
         const int l = t->outer[o];
         const int64_t c = rest % nest->n[l];
@@ -285,7 +50,7 @@ static void place_tile(tile *x, int64_t number)
 
 static qfk_out slot_out(const tile *x, uint8_t slot, int64_t size)
 {
-    return (qfk_out){ x->slots + QFI_SLOT * slot, x->t->n * size + ROW_PAD };
+    return (qfk_out){ x->slots + QFI_SLOT * slot, x->t->n * size + QFI_ROW_PAD };
 }
 
 /* What the next tile will use of memory: its first operand of many elements, or else its place in
@@ -313,15 +78,15 @@ static void load_operand(tile *x, int i)
 {
     const qfi_tiles *t = x->t;
     const qfi_operand *o = &t->piece->operand[i];
-    const int64_t row = step_of(&t->nest.lane[1 + i], t->nest.row),
-                  col = step_of(&t->nest.lane[1 + i], t->nest.col);
+    const int64_t row = qfi_step_of(&t->nest.lane[1 + i], t->nest.row),
+                  col = qfi_step_of(&t->nest.lane[1 + i], t->nest.col);
     const int64_t size = o->bits < 8 ? 1 : o->bits / 8;
     const qfk_in from = { t->source[i] + x->at[1 + i] * size, row * size, col * size };
     const qfk_out to = slot_out(x, o->slot, size);
 
-    switch ((load)t->load[i]) {
+    switch ((qfi_load)t->load[i]) {
     case LOAD_NONE:
-        x->view[i] = from;
+        x->view[i] = o->bits < 8 ? (qfk_in){ t->source[i], 0, 0 } : from;
         return;
     case LOAD_MADE: {
         const qfi_ahead ahead = look_ahead(x);
@@ -348,7 +113,7 @@ static qfk_out destination(const tile *x)
 {
     const qfi_tiles *t = x->t;
     const int64_t size = t->segment->bits / 8;
-    return (qfk_out){ t->dst + x->at[0] * size, step_of(&t->nest.lane[0], t->nest.row) * size };
+    return (qfk_out){ t->dst + x->at[0] * size, qfi_step_of(&t->nest.lane[0], t->nest.row) * size };
 }
 
 /* Where the last kernel of a tile writes. */
@@ -359,7 +124,7 @@ static qfk_out result(const tile *x)
 
     if (!t->staged)
         return destination(x);
-    return (qfk_out){ x->staging, t->n * size + (t->joined ? 0 : ROW_PAD) };
+    return (qfk_out){ x->staging, t->n * size + (t->joined ? 0 : QFI_ROW_PAD) };
 }
 
 /* Adjacent elements go to the destination. */
@@ -376,6 +141,21 @@ static void deliver(const tile *x, const void *from, ptrdiff_t row)
         t->segment->copy(m, n, &elements, destination(x), NULL);
 }
 
+/* The index of the tile, or the number of its nibble, and the steps between, as parameters. */
+static void place_index(tile *x, int stage)
+{
+    const qfi_tiles *t = x->t;
+    const qfi_stage *s = &t->piece->stage[stage];
+    int64_t *index = x->param[stage].i;
+
+    if (s->index < 0 && !s->nibbles)
+        return;
+    const int lane = 1 + (s->nibbles ? s->in[0] : t->piece->n_operand + s->index);
+    index[0] = x->at[lane];
+    index[1] = qfi_step_of(&t->nest.lane[lane], t->nest.row);
+    index[2] = qfi_step_of(&t->nest.lane[lane], t->nest.col);
+}
+
 static void run_stage(tile *x, int number, bool last)
 {
     const qfi_tiles *t = x->t;
@@ -385,12 +165,7 @@ static void run_stage(tile *x, int number, bool last)
 
     for (int k = 0; k < s->n_in; k++)
         in[k] = x->view[s->in[k]];
-    if (s->index >= 0) {
-        const int lane = 1 + t->piece->n_operand + s->index;
-        x->param[number].i[0] = x->at[lane];
-        x->param[number].i[1] = step_of(&t->nest.lane[lane], t->nest.row);
-        x->param[number].i[2] = step_of(&t->nest.lane[lane], t->nest.col);
-    }
+    place_index(x, number);
     if (s->bits) {
         out = last ? result(x) : slot_out(x, t->piece->slot[number], s->bits / 8);
         x->view[s->out] = (qfk_in){ out.p, out.row, s->bits / 8 };
@@ -407,12 +182,12 @@ static void store_root(tile *x)
 
     if (t->segment->bits == 4) {
         const qfk_out out = { t->dst, 0 };
-        const qfk_param p = { .i = { x->at[0], step_of(&t->nest.lane[0], t->nest.row) } };
+        const qfk_param p = { .i = { x->at[0], qfi_step_of(&t->nest.lane[0], t->nest.row) } };
         t->segment->pack(x->m, x->n, &from, out, &p);
         return;
     }
     const int64_t size = t->segment->bits / 8;
-    if (t->streams && from.col == size) {
+    if (t->streams && !t->joined && from.col == size) {
         deliver(x, from.p, from.row);
         return;
     }
@@ -421,6 +196,69 @@ static void store_root(tile *x)
                                           : t->segment->copy)(x->m, x->n, &from, out, NULL);
     if (t->staged)
         deliver(x, out.p, out.row);
+}
+
+/* What the patches of a tile share: the kernel, its operands and indices at [0][0] of the tile, and
+ * the rows of the destination. */
+typedef struct patches {
+    qfk_tile *fn;
+    int n_in;
+    qfk_in in[3];
+    qfk_out dst;
+    int64_t index[3], step;
+} patches;
+
+/* The kernel is the one stage, or the copy of an element that serves all. */
+static patches find_patches(tile *x)
+{
+    const qfi_tiles *t = x->t;
+    const qfi_stage *s = t->piece->n_stage ? t->piece->stage : NULL;
+    patches p = { .fn = s ? s->fn : t->segment->copy,
+                  .n_in = s ? s->n_in : 1,
+                  .dst = destination(x) };
+
+    for (int k = 0; k < p.n_in; k++)
+        p.in[k] = x->view[s ? s->in[k] : t->piece->root];
+    if (s) {
+        place_index(x, 0);
+        memcpy(p.index, x->param->i, sizeof p.index);
+        p.step = s->index >= 0 || s->nibbles;
+    }
+    return p;
+}
+
+/* Rows i … i + m - 1 and columns j … j + n - 1 of a tile. */
+static void run_patch(tile *x, const patches *p, int64_t i, int64_t j, size_t m, size_t n)
+{
+    const qfi_tiles *t = x->t;
+    const size_t size = t->segment->bits / 8u;
+    const qfk_out out = { x->staging, (ptrdiff_t)(n * size) + (t->joined ? 0 : QFI_ROW_PAD) },
+                  to = { (char *)p->dst.p + i * p->dst.row + j * (ptrdiff_t)size, p->dst.row };
+    const qfk_in bytes = { out.p, out.row, 1 };
+    qfk_in in[3];
+
+    for (int k = 0; k < p->n_in; k++) {
+        in[k] = p->in[k];
+        in[k].p = (const char *)in[k].p + i * in[k].row + j * in[k].col;
+    }
+    if (p->step)
+        x->param->i[0] = p->index[0] + i * p->index[1] + j * p->index[2];
+    p->fn(m, n, in, out, x->param);
+    t->segment->stream(t->joined ? 1 : m, (t->joined ? m : 1) * n * size, &bytes, to, NULL);
+}
+
+/* A tile in patches: while the stores of one drain, the next is computed. With 4 KiB each an add of
+ * two streams took 1.3 times as long (Zen 3). */
+static void run_patches(tile *x)
+{
+    const int64_t most = PATCH_BYTES / (x->t->segment->bits / 8), rows = (int64_t)x->m,
+                  columns = (int64_t)x->n;
+    const int64_t n = min64(columns, most), m = most / n;
+    const patches p = find_patches(x);
+
+    for (int64_t i = 0; i < rows; i += m)
+        for (int64_t j = 0; j < columns; j += n)
+            run_patch(x, &p, i, j, (size_t)min64(m, rows - i), (size_t)min64(n, columns - j));
 }
 
 static void run_tile(tile *x, int64_t number)
@@ -440,7 +278,11 @@ static void run_tile(tile *x, int64_t number)
         const int64_t size = x->t->segment->bits / 8;
         x->view[p->root] =
             (qfk_in){ x->t->source[p->root] + x->at[1 + p->root] * size,
-                      step_of(lane, x->t->nest.row) * size, step_of(lane, x->t->nest.col) * size };
+                      qfi_step_of(lane, x->t->nest.row) * size, qfi_step_of(lane, x->t->nest.col) * size };
+    }
+    if (x->t->patches) {
+        run_patches(x);
+        return;
     }
     for (int i = 0; i < p->n_stage; i++)
         run_stage(x, i, !stores && i == p->n_stage - 1);
@@ -483,6 +325,6 @@ void qfi_tiles_run(qfi_run *run, qfi_tiles *t)
 {
     qfi_nest_tidy(&t->nest);
     qfi_nest_tiles(&t->nest, t->piece->n_operand);
-    plan_tiles(t);
+    qfi_tiles_plan(t);
     qfi_run_tasks(run, (uint32_t)((t->total + t->per_task - 1) / t->per_task), tiles_task, t);
 }
