@@ -5,24 +5,33 @@
 
 #define LONGEST 3
 
+/* from: stage and input that each input of the kernel comes from. */
 static const struct {
     uint16_t kernel, key, stage[LONGEST];
-    uint8_t in[LONGEST];
+    uint8_t n, from[LONGEST][2];
 } rules[] = {
+#define FROM(stage, input)                                                                         \
+    {                                                                                              \
+        stage, input                                                                               \
+    }
 #define INPUTS(...)                                                                                \
     {                                                                                              \
         __VA_ARGS__                                                                                \
     }
-#define STAGES(a, b, c)                                                                            \
+#define STAGES(...)                                                                                \
     {                                                                                              \
-        QFK_OP_##a, QFK_OP_##b, QFK_OP_##c                                                         \
+        OPERATORS(__VA_ARGS__, none, none)                                                             \
     }
-#define QFI_PEEPHOLE(kernel, key, inputs, stages)                                                  \
-    { QFK_OP_##kernel, QFK_KEY_##key, stages, inputs },
+#define OPERATORS(a, b, c, ...) QFK_OP_##a, QFK_OP_##b, QFK_OP_##c
+#define QFK_OP_none QFK_OP_COUNT
+#define QFI_PEEPHOLE(kernel, n, key, stages, inputs)                                               \
+    { QFK_OP_##kernel, QFK_KEY_##key, stages, n, inputs },
 #include "dispatch/peephole.def"
 #undef QFI_PEEPHOLE
+#undef OPERATORS
 #undef STAGES
 #undef INPUTS
+#undef FROM
 };
 
 static int uses(const qfi_builder *b, uint8_t ref, uint8_t root)
@@ -39,7 +48,7 @@ static bool match(const qfi_builder *b, size_t rule, int last, uint8_t root, int
 {
     int at = last;
 
-    for (int k = LONGEST - 1;; k--) {
+    for (int k = rules[rule].n - 1;; k--) {
         const qfi_stage *s = &b->stage[at];
         if (s->op != rules[rule].stage[k] || (k > 0 && s->key != rules[rule].key))
             return false;
@@ -72,6 +81,36 @@ static void drop(qfi_builder *b, int number, uint8_t *root)
     renumber(root, number);
 }
 
+/* The stages found become one, in the place of the last. */
+static void fuse(qfi_builder *b, size_t rule, const int *found, uint8_t *root)
+{
+    const int n = rules[rule].n;
+    qfi_stage *last = &b->stage[found[n - 1]];
+    const qfk_row *row =
+        qfk_pick(b->table, rules[rule].kernel, (qfk_key)b->stage[found[0]].key);
+    uint8_t in[LONGEST];
+
+    for (int k = 0; k < LONGEST; k++)
+        in[k] = b->stage[found[rules[rule].from[k][0]]].in[rules[rule].from[k][1]];
+    last->fn = row->fn;
+    last->op = row->op_id;
+    last->key = row->key;
+    last->n_in = LONGEST;
+    memcpy(last->in, in, sizeof in);
+    for (int k = n - 2; k >= 0; k--)
+        drop(b, found[k], root);
+}
+
+/* The row of a stage's kernel that takes nibbles, if its first input is an operand of 4 bits that
+ * nothing else reads. */
+static const qfk_row *nibble_row(const qfi_builder *b, const qfi_stage *s, uint8_t root)
+{
+    if (s->n_in == 0 || s->in[0] >= QFI_TEMP || b->operand[s->in[0]].bits != 4 ||
+        s->index >= 0 || uses(b, s->in[0], root) != 1)
+        return NULL;
+    return qfk_pick(b->table, s->op, s->key == QFK_KEY_i8 ? QFK_KEY_i4 : QFK_KEY_u4);
+}
+
 void qfi_peephole(qfi_builder *b, uint8_t *root)
 {
     int found[LONGEST];
@@ -80,19 +119,17 @@ void qfi_peephole(qfi_builder *b, uint8_t *root)
         for (int i = 0; i < b->n_stage; i++) {
             if (!match(b, r, i, *root, found))
                 continue;
-            qfi_stage *last = &b->stage[i];
-            const qfi_stage *first = &b->stage[found[0]];
-            const qfk_row *row = qfk_pick(b->table, rules[r].kernel, (qfk_key)first->key);
-            uint8_t in[LONGEST];
-            for (int k = 0; k < LONGEST; k++)
-                in[k] = rules[r].in[k] == 0 ? first->in[0] : b->stage[found[rules[r].in[k]]].in[1];
-            last->fn = row->fn;
-            last->op = row->op_id;
-            last->key = row->key;
-            last->n_in = LONGEST;
-            memcpy(last->in, in, sizeof in);
-            for (int k = LONGEST - 2; k >= 0; k--)
-                drop(b, found[k], root);
-            i -= LONGEST - 1;
+            fuse(b, r, found, root);
+            i -= rules[r].n - 1;
         }
+    for (int i = 0; i < b->n_stage; i++) {
+        qfi_stage *s = &b->stage[i];
+        const qfk_row *row = nibble_row(b, s, *root);
+        if (!row)
+            continue;
+        s->fn = row->fn;
+        s->key = row->key;
+        s->nibbles = true;
+        b->operand[s->in[0]].copy = NULL;
+    }
 }

@@ -46,7 +46,7 @@ typedef enum qfi_source {
 /* at: element number in the storage or the kept value (unused by PANEL and SPLAT).  row: PANEL:
  * coordinate in each dim of the breaker's result.  bits: of an element, 4 or 8 … 64.  which: number
  * of the kept value or breaker.  slot: where tiles are loaded if the memory is not adjacent.  copy
- * (4-bit elements: unpack), transpose: kernels that load. */
+ * (4-bit elements: unpack, NULL where stages take nibbles), transpose: kernels that load. */
 typedef struct qfi_operand {
     uint8_t source, bits, slot;
     uint32_t which;
@@ -58,12 +58,14 @@ typedef struct qfi_operand {
 } qfi_operand;
 
 /* op, key: of the kernel's row.  in, out: references.  bits: of the result in its slot.  index:
- * number of the form that gives p.i[0 … 2], -1 if none. */
+ * number of the form that gives p.i[0 … 2], -1 if none.  nibbles: in[0] is an operand of 4 bits,
+ * whose element numbers are p.i[0 … 2]. */
 typedef struct qfi_stage {
     qfk_tile *fn;
     uint16_t op, key;
     uint8_t n_in, in[3], out, bits;
     int8_t index;
+    bool nibbles;
     qfk_param p;
 } qfi_stage;
 

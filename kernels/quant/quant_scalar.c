@@ -1,5 +1,7 @@
 /* Quantisation in plain C. */
+#include "kernels/common/bf16.h"
 #include "kernels/common/element.h"
+#include "kernels/common/f16.h"
 #include "kernels/common/nibble.h"
 #include "kernels/common/rounding.h"
 
@@ -34,31 +36,43 @@ QUANTIZE(qfk_quantize_i16_scalar, i16, -32768.0f, 32767.0f)
 QUANTIZE(qfk_quantize_u16_scalar, u16, 0.0f, 65535.0f)
 QUANTIZE(qfk_quantize_i32_scalar, i32, -2147483648.0f, 2147483520.0f)
 
-/* Defines the kernel `name`: dequantize from elements `q`, an expression of `pa`, i and j. */
-#define DEQUANTIZE(name, pa, q)                                                                    \
+/* Defines the kernel `name`: dequantize to key X, rounded by `as`, from elements `q`, an expression
+ * of i, j and what `row` declares. */
+#define DEQUANTIZE(name, X, as, row, q)                                                            \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
     {                                                                                              \
         const size_t sa = in[0].col != 0, sb = in[1].col != 0, sc = in[2].col != 0;                \
         (void)p, (void)sa;                                                                         \
         for (size_t i = 0; i < m; i++) {                                                           \
-            pa;                                                                                    \
+            row;                                                                                   \
             const qfk_f32_mem *pb = qfk_in_row(&in[1], i);                                         \
             const qfk_f32_mem *pc = qfk_in_row(&in[2], i);                                         \
-            qfk_f32_mem *x = qfk_out_row(&out, i);                                                 \
+            qfk_##X##_mem *x = qfk_out_row(&out, i);                                               \
             for (size_t j = 0; j < n; j++)                                                         \
-                x[j] = ((float)(q) - pc[sc * j]) * pb[sb * j];                                     \
+                x[j] = as(((float)(q) - pc[sc * j]) * pb[sb * j]);                                 \
         }                                                                                          \
     }
 
-#define BYTES(name, A) DEQUANTIZE(name, const qfk_##A##_mem *pa = qfk_in_row(&in[0], i), pa[sa * j])
-#define NIBBLES(name, A)                                                                           \
-    DEQUANTIZE(name, const size_t at = qfk_row_nibble(p, i),                                       \
+#define BYTES(name, A, X, as)                                                                      \
+    DEQUANTIZE(name, X, as, const qfk_##A##_mem *pa = qfk_in_row(&in[0], i), pa[sa * j])
+#define NIBBLES(name, A, X, as)                                                                    \
+    DEQUANTIZE(name, X, as, const size_t at = qfk_row_nibble(p, i),                                \
                qfk_nibble_##A(in[0].p, at + j * (size_t)p->i[2]))
 
-BYTES(qfk_dequantize_i8_scalar, i8)
-BYTES(qfk_dequantize_u8_scalar, u8)
-BYTES(qfk_dequantize_i16_scalar, i16)
-BYTES(qfk_dequantize_u16_scalar, u16)
-BYTES(qfk_dequantize_i32_scalar, i32)
-NIBBLES(qfk_dequantize_i4_scalar, i4)
-NIBBLES(qfk_dequantize_u4_scalar, u4)
+BYTES(qfk_dequantize_i8_scalar, i8, f32, (float))
+BYTES(qfk_dequantize_u8_scalar, u8, f32, (float))
+BYTES(qfk_dequantize_i16_scalar, i16, f32, (float))
+BYTES(qfk_dequantize_u16_scalar, u16, f32, (float))
+BYTES(qfk_dequantize_i32_scalar, i32, f32, (float))
+NIBBLES(qfk_dequantize_i4_scalar, i4, f32, (float))
+NIBBLES(qfk_dequantize_u4_scalar, u4, f32, (float))
+
+BYTES(qfk_dequantize_f16_i8_scalar, i8, f16, qfk_f16_from_f32)
+BYTES(qfk_dequantize_f16_u8_scalar, u8, f16, qfk_f16_from_f32)
+NIBBLES(qfk_dequantize_f16_i4_scalar, i4, f16, qfk_f16_from_f32)
+NIBBLES(qfk_dequantize_f16_u4_scalar, u4, f16, qfk_f16_from_f32)
+
+BYTES(qfk_dequantize_bf16_i8_scalar, i8, bf16, qfk_bf16_from_f32)
+BYTES(qfk_dequantize_bf16_u8_scalar, u8, bf16, qfk_bf16_from_f32)
+NIBBLES(qfk_dequantize_bf16_i4_scalar, i4, bf16, qfk_bf16_from_f32)
+NIBBLES(qfk_dequantize_bf16_u4_scalar, u4, bf16, qfk_bf16_from_f32)

@@ -22,6 +22,14 @@ QFK_INLINE qfk_vf qfk_take(const qfk_operand *a, size_t at, size_t n)
 
 typedef qfk_vi qfk_load_vector(const void *q, size_t n);
 typedef void qfk_store_vector(void *x, qfk_vi v, size_t n);
+typedef void qfk_store_floats(void *x, qfk_vf v, size_t n);
+
+/* How quantised elements of `bits` bits are loaded, and results of `size` bytes are stored. */
+typedef struct qfk_ways {
+    qfk_load_vector *load;
+    qfk_store_floats *store;
+    size_t bits, size;
+} qfk_ways;
 
 QFK_INLINE qfk_vf qfk_dequantized(qfk_vf q, const qfk_operand *b, const qfk_operand *c, size_t at,
                                   size_t n)
@@ -29,61 +37,64 @@ QFK_INLINE qfk_vf qfk_dequantized(qfk_vf q, const qfk_operand *b, const qfk_oper
     return qfk_vf_mul(qfk_vf_sub(q, qfk_take(c, at, n)), qfk_take(b, at, n));
 }
 
-/* Rows of elements of `bits` bits that move along the row. */
-QFK_INLINE void qfk_dequantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out,
-                                    qfk_load_vector *load, size_t bits, bool b_moves, bool c_moves)
+/* Rows of elements that move along the row. */
+QFK_INLINE void qfk_dequantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out, qfk_ways by,
+                                    bool b_moves, bool c_moves)
 {
     for (size_t i = 0; n && i < m; i++) {
         const qfk_operand b = qfk_operand_row(&in[1], i, b_moves);
         const qfk_operand c = qfk_operand_row(&in[2], i, c_moves);
         const char *q = qfk_in_row(&in[0], i);
-        qfk_f32_mem *x = qfk_out_row(&out, i);
-        QFK_VECTORS(n, QFK_LANES,
-                    qfk_vf_store(x + j,
-                                 qfk_dequantized(qfk_vf_from_i32(load(q + j * bits / 8, left)), &b,
-                                                 &c, j, left),
-                                 left));
+        char *x = qfk_out_row(&out, i);
+        QFK_VECTORS(n, QFK_LANES, {
+            const qfk_vf v = qfk_vf_from_i32(by.load(q + j * by.bits / 8, left));
+            by.store(x + j * by.size, qfk_dequantized(v, &b, &c, j, left), left);
+        });
     }
 }
 
 /* The loop for the operands at hand: scales and zero points that move or stay. */
-QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
-                               qfk_load_vector *load, size_t bits)
+QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out, qfk_ways by)
 {
     if (!in[1].col && !in[2].col)
-        qfk_dequantize_rows(m, n, in, out, load, bits, false, false);
-    else if (!in[1].col)
-        qfk_dequantize_rows(m, n, in, out, load, bits, false, true);
-    else if (!in[2].col)
-        qfk_dequantize_rows(m, n, in, out, load, bits, true, false);
+        qfk_dequantize_rows(m, n, in, out, by, false, false);
+    else if (in[1].col && in[2].col)
+        qfk_dequantize_rows(m, n, in, out, by, true, true);
     else
-        qfk_dequantize_rows(m, n, in, out, load, bits, true, true);
+        qfk_dequantize_rows(m, n, in, out, by, in[1].col != 0, in[2].col != 0);
 }
 
-/* Defines the kernel `name`: dequantize from key A. A row of one repeated value is the scalar
- * row's. */
-#define QFK_DEQUANTIZE(name, A)                                                      \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
-    {                                                                                \
-        if (!in[0].col)                                                              \
-            qfk_dequantize_##A##_scalar(m, n, in, out, p);                           \
-        else                                                                         \
-            qfk_dequantize(m, n, in, out, qfk_vi_load_##A, 8 * sizeof(qfk_##A));     \
+/* Defines the kernel `name`: dequantize from key A to elements of `bytes` bytes. A row of one
+ * repeated value is the scalar row's, `scalar`. */
+#define QFK_DEQUANTIZE(name, scalar, A, put, bytes)                                        \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
+    {                                                                                      \
+        const qfk_ways by = { qfk_vi_load_##A, put, 8 * sizeof(qfk_##A), bytes };          \
+        if (in[0].col)                                                                     \
+            qfk_dequantize(m, n, in, out, by);                                             \
+        else                                                                               \
+            scalar(m, n, in, out, p);                                                      \
     }
 
-/* Defines the kernel `name`: dequantize from nibbles. Rows that do not start with a byte, or step
- * over nibbles, are the scalar row's. */
-#define QFK_DEQUANTIZE_NIBBLES(name, A)                                                   \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)      \
-    {                                                                                     \
-        if (p->i[2] != 1 || p->i[0] % 2 || (m > 1 && p->i[1] % 2)) {                      \
-            qfk_dequantize_##A##_scalar(m, n, in, out, p);                                \
-            return;                                                                       \
-        }                                                                                 \
-        const qfk_in rows[] = { { (const char *)in[0].p + p->i[0] / 2, p->i[1] / 2, 0 },  \
-                                in[1],                                                    \
-                                in[2] };                                                  \
-        qfk_dequantize(m, n, rows, out, qfk_vi_load_##A, 4);                              \
+/* The same from nibbles. A column that does not start with a byte is the scalar row's, and so are
+ * steps over nibbles. */
+#define QFK_DEQUANTIZE_NIBBLES(name, scalar, A, put, bytes)                                \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
+    {                                                                                      \
+        const qfk_ways by = { qfk_vi_load_##A, put, 4, bytes };                            \
+        const size_t odd = n && p->i[0] % 2;                                               \
+        if (p->i[2] != 1 || (m > 1 && p->i[1] % 2)) {                                      \
+            scalar(m, n, in, out, p);                                                      \
+            return;                                                                        \
+        }                                                                                  \
+        const qfk_in rest[] = {                                                            \
+            { (const char *)in[0].p + (p->i[0] + 1) / 2, p->i[1] / 2, 0 },                 \
+            { (const char *)in[1].p + odd * (size_t)in[1].col, in[1].row, in[1].col },     \
+            { (const char *)in[2].p + odd * (size_t)in[2].col, in[2].row, in[2].col }      \
+        };                                                                                 \
+        const qfk_out after = { (char *)out.p + odd * (bytes), out.row };                  \
+        scalar(m, odd, in, out, p);                                                        \
+        qfk_dequantize(m, n - odd, rest, after, by);                                       \
     }
 
 /* Rows of 32-bit integers between low and high; NaN gives 0. */

@@ -51,7 +51,7 @@ static void dequantize(const ref_case *c)
             const double q = f32((double)check_to_i64(held, bits)),
                          scale = check_to_f64(QF_DT_f32, ref_get(&c->in[1], i, j)),
                          zero = check_to_f64(QF_DT_f32, ref_get(&c->in[2], i, j));
-            ref_set(&c->x, i, j, check_from_f64(QF_DT_f32, f32(q - zero) * scale));
+            ref_set(&c->x, i, j, check_from_f64(c->x.key, f32(f32(q - zero) * scale)));
         }
 }
 
@@ -97,6 +97,18 @@ const ref_op ref_quant[] = {
     { .op = "dequantize",
       .in = { 0, QF_DT_f32, QF_DT_f32 },
       .x = QF_DT_f32,
+      .tile = dequantize,
+      .shape = shape_dequantize,
+      .values = usual },
+    { .op = "dequantize_f16",
+      .in = { 0, QF_DT_f32, QF_DT_f32 },
+      .x = QF_DT_f16,
+      .tile = dequantize,
+      .shape = shape_dequantize,
+      .values = usual },
+    { .op = "dequantize_bf16",
+      .in = { 0, QF_DT_f32, QF_DT_f32 },
+      .x = QF_DT_bf16,
       .tile = dequantize,
       .shape = shape_dequantize,
       .values = usual },
