@@ -20,7 +20,7 @@ static const struct {
     }
 #define STAGES(...)                                                                                \
     {                                                                                              \
-        OPERATORS(__VA_ARGS__, none, none)                                                             \
+        OPERATORS(__VA_ARGS__, none, none)                                                         \
     }
 #define OPERATORS(a, b, c, ...) QFK_OP_##a, QFK_OP_##b, QFK_OP_##c
 #define QFK_OP_none QFK_OP_COUNT

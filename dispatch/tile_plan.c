@@ -1,5 +1,5 @@
-/* Planning the tiles of a box: how operands are loaded and the result is stored, how large tiles and
- * tasks are. */
+/* Planning the tiles of a box: how operands are loaded and the result is stored, how large tiles
+ * and tasks are. */
 #include "dispatch/tiles.h"
 
 #include <stdlib.h>

@@ -278,7 +278,8 @@ static void run_tile(tile *x, int64_t number)
         const int64_t size = x->t->segment->bits / 8;
         x->view[p->root] =
             (qfk_in){ x->t->source[p->root] + x->at[1 + p->root] * size,
-                      qfi_step_of(lane, x->t->nest.row) * size, qfi_step_of(lane, x->t->nest.col) * size };
+                      qfi_step_of(lane, x->t->nest.row) * size,
+                      qfi_step_of(lane, x->t->nest.col) * size };
     }
     if (x->t->patches) {
         run_patches(x);

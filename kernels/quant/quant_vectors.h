@@ -66,7 +66,7 @@ QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out
 
 /* Defines the kernel `name`: dequantize from key A to elements of `bytes` bytes. A row of one
  * repeated value is the scalar row's, `scalar`. */
-#define QFK_DEQUANTIZE(name, scalar, A, put, bytes)                                        \
+#define QFK_BYTES(name, scalar, A, put, bytes)                                        \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
     {                                                                                      \
         const qfk_ways by = { qfk_vi_load_##A, put, 8 * sizeof(qfk_##A), bytes };          \
@@ -78,7 +78,7 @@ QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out
 
 /* The same from nibbles. A column that does not start with a byte is the scalar row's, and so are
  * steps over nibbles. */
-#define QFK_DEQUANTIZE_NIBBLES(name, scalar, A, put, bytes)                                \
+#define QFK_NIBBLES(name, scalar, A, put, bytes)                                \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
     {                                                                                      \
         const qfk_ways by = { qfk_vi_load_##A, put, 4, bytes };                            \
@@ -96,6 +96,13 @@ QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out
         scalar(m, odd, in, out, p);                                                        \
         qfk_dequantize(m, n - odd, rest, after, by);                                       \
     }
+
+/* Their definitions for each type of the result. */
+#define QFK_DEQUANTIZE_F32(name, how, A) how(name, qfk_dequantize_##A##_scalar, A, qfk_vf_store, 4)
+#define QFK_DEQUANTIZE_F16(name, how, A) \
+    how(name, qfk_dequantize_f16_##A##_scalar, A, qfk_vf_store_f16, 2)
+#define QFK_DEQUANTIZE_BF16(name, how, A) \
+    how(name, qfk_dequantize_bf16_##A##_scalar, A, qfk_vf_store_bf16, 2)
 
 /* Rows of 32-bit integers between low and high; NaN gives 0. */
 QFK_INLINE void qfk_quantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out,
