@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK ((size_t)1 << 14)
+/* A chunk is twice as large as the one before it: thousands of tiny pipelines are held at once. */
+#define FIRST_CHUNK ((size_t)1 << 11)
+#define LAST_CHUNK ((size_t)1 << 14)
 #define LEAST_CACHE ((uint64_t)1 << 20)
 
 struct qfi_chunk {
@@ -60,8 +62,10 @@ void *qfi_bump_get(qfi_bump *pool, size_t n, size_t size)
         return NULL;
     bytes = (bytes + 15) & ~(size_t)15;
     if (!c || c->size - c->used < bytes) {
+        const size_t next = c ? c->size * 2 : FIRST_CHUNK;
+        const size_t least = next < LAST_CHUNK ? next : LAST_CHUNK;
         all = sizeof *c + 16 + bytes;
-        all = all < CHUNK ? CHUNK : all;
+        all = all < least ? least : all;
         c = pool->from.alloc(pool->from.user, all, 64);
         if (!c)
             return NULL;

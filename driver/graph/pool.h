@@ -21,12 +21,13 @@ char *qfi_pool_text(qfi_pool *pool, const char *p, size_t n);
 char *qfi_pool_format(qfi_pool *pool, const char *format, ...) QF_PRINTF(2, 3);
 void qfi_pool_free(qfi_pool *pool);
 
-/* The array with room for more than n elements: itself, or a copy twice as large (the old one stays
- * in the pool). Elements from n on are zero. NULL when out of memory. */
+/* The array with room for more than n elements: itself, made longer where it stands if nothing was
+ * taken since, or a copy twice as large (the old one stays in the pool). Elements from n on are
+ * zero. NULL when out of memory. */
 void *qfi_pool_grow(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t size);
 
-/* What pools take memory from, zeroed; NULL = calloc and free. Set before any other call: a hook
- * for tests. */
+/* What pools take memory from, zeroed; NULL: the system. Set before any other call: a hook for
+ * tests. */
 void qfi_pool_hook(void *(*alloc)(size_t size), void (*release)(void *p));
 
 static inline bool qfi_str_is(qf_str a, const char *b)

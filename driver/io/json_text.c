@@ -12,20 +12,14 @@ static bool reserve(qfi_text *t, size_t n)
 {
     if (t->failed)
         return false;
-    if (t->p && n < t->cap - t->n)
-        return true;
-    size_t cap = t->cap ? t->cap : 256;
-    while (cap - t->n <= n && cap <= SIZE_MAX / 4)
-        cap *= 2;
-    char *p = cap - t->n > n ? qfi_pool_alloc(t->pool, cap, 1) : NULL;
-    if (!p) {
-        t->failed = true;
-        return false;
+    while (!t->p || n >= t->cap - t->n) {
+        char *p = qfi_pool_grow(t->pool, t->p, t->cap, &t->cap, 1);
+        if (!p) {
+            t->failed = true;
+            return false;
+        }
+        t->p = p;
     }
-    if (t->n)
-        memcpy(p, t->p, t->n);
-    t->p = p;
-    t->cap = cap;
     return true;
 }
 

@@ -26,7 +26,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
 FOREIGN: dict[str, tuple[str, ...]] = {
     "pthreadpool.h": ("dispatch/threads.c",),
     "libdeflate.h": ("driver/io", "bench", "tests"),
-    "sys/mman.h": ("dispatch", "tests", "bench"),
+    "sys/mman.h": ("dispatch", "driver/graph/pool.c", "tests", "bench"),
     "fcntl.h": ("driver/io/file.c", "driver/io/temp.c", "tests", "bench"),
 }
 """Header of another project or of the system -> the only places that include it."""
