@@ -12,6 +12,7 @@
 
 #include "file_copy.h"
 #include "fold_child.h"
+#include "interrupt.h"
 #include "make_pt2.h"
 
 /* name: fold/<work>/<size>[/fsync]. */
@@ -108,7 +109,8 @@ static void fold_once(void *arg)
                                       .contiguous = r->c->how.contiguous,
                                       .fold_dequant = r->c->how.fold_dequant,
                                       .sync = r->c->how.sync,
-                                      .force = true };
+                                      .force = true,
+                                      .progress = qfb_interrupt_progress };
     qf_report_free(r->report);
     r->report = NULL;
     (void)!qf_fold_file(r->input, r->output, &options, &r->report, &r->diag);
@@ -117,7 +119,7 @@ static void fold_once(void *arg)
 static void copy_once(void *arg)
 {
     fold_run *r = arg;
-    if (!qfb_copy_file(r->input, r->copy, r->moved, r->c->how.sync))
+    if (!qfb_interrupted() && !qfb_copy_file(r->input, r->copy, r->moved, r->c->how.sync))
         (void)qf_fail(&r->diag, QF_ERR_WRITE, "%s: cannot be copied", r->input);
 }
 
@@ -182,6 +184,7 @@ static void run_fold(qfb_state *state, const void *argument)
     static qfb_race race;
     fold_run r = { .c = argument };
     race = (qfb_race){ .rounds = ROUNDS };
+    qfb_interrupt_hold();
     while (qfb_next(state)) {
         prepare(&r);
         if (r.diag.code != QF_OK)
@@ -201,12 +204,13 @@ static void run_fold(qfb_state *state, const void *argument)
                                               .run = open_once,
                                               .arg = &r });
         qfb_race_run(&race, qfb_budget);
-        if (r.diag.code == QF_OK)
+        if (r.diag.code == QF_OK && !qfb_interrupted())
             count(state, &r, &race);
     }
     if (r.diag.code != QF_OK)
         qfb_skip(state, r.diag.text);
     close_run(&r);
+    qfb_interrupt_release();
 }
 
 void qfb_add_fold(void)

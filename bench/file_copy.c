@@ -6,6 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "interrupt.h"
+
 #define BUFFER ((size_t)256 << 10) /* what cp reads and writes at a time */
 
 static size_t least(uint64_t a, uint64_t b)
@@ -34,7 +36,7 @@ static int64_t move_by_buffer(int from, int64_t at, int to, uint64_t n)
 
 static bool move_all(int from, uint64_t size, int to, uint64_t n)
 {
-    for (uint64_t done = 0; done < n;) {
+    for (uint64_t done = 0; done < n && !qfb_interrupted();) {
         const uint64_t at = done % size, want = least(n - done, size - at);
         int64_t moved = move_in_kernel(from, (int64_t)at, to, want);
         if (moved <= 0)

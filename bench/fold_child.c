@@ -1,6 +1,7 @@
 /* Folding in a child process, which says on its standard output what it took. */
 #include "fold_child.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include <qfold/fold.h>
 
+#include "interrupt.h"
 #include "race.h"
 
 #define MARK "--fold-alone"
@@ -39,8 +41,10 @@ bool qfb_is_fold_child(int argc, char **argv, int *code)
                                       .contiguous = strchr(argv[HOW], 'c') != NULL,
                                       .fold_dequant = strchr(argv[HOW], 'd') != NULL,
                                       .sync = strchr(argv[HOW], 's') != NULL,
-                                      .force = true };
+                                      .force = true,
+                                      .progress = qfb_interrupt_progress };
     qf_diag diag = { 0 };
+    qfb_interrupt_hold();
     const uint64_t before = qfb_minor_faults();
     *code = qf_fold_file(argv[INPUT], argv[OUTPUT], &options, NULL, &diag) == QF_OK ? 0 : 1;
     printf("%llu %llu\n", (unsigned long long)high_water(),
@@ -81,8 +85,8 @@ bool qfb_fold_alone(const char *input, const char *output, qfb_fold_how how, qfb
         fclose(said);
     else
         close(ends[0]);
-    if (child > 0)
-        waitpid(child, &status, 0);
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
     *out = (qfb_fold_memory){ .peak = kib << 10, .faults = faults };
     return read && status == 0;
 }

@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "interrupt.h"
+
 #define ROUND_SECONDS 2e-3 /* short work is repeated so that the clock's grain does not count */
 #define WARM_SECONDS 5e-3  /* what is shorter runs once untimed: the others took its cache */
 #define SLOW 1.4           /* a way this much behind the best of its counter runs in one round */
@@ -107,7 +109,8 @@ void qfb_race_run(qfb_race *race, double seconds)
 {
     const double begin = qfb_now();
     for (int round = 0; round < QFB_ROUNDS; round++) {
-        if (round > 0 && round >= least_rounds(race) && qfb_now() - begin > seconds)
+        if (qfb_interrupted() ||
+            (round > 0 && round >= least_rounds(race) && qfb_now() - begin > seconds))
             break;
         for (size_t i = 0; i < race->n; i++) {
             if (!race->runner[i].slow)

@@ -6,8 +6,10 @@ import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as ElementTree
 from fnmatch import fnmatchcase
@@ -132,6 +134,15 @@ class Bench(unittest.TestCase):
         self.assertEqual(row["figures"]["folded"], 3 * 256)
         self.assertGreater(row["figures"]["peak_rss_MiB"], 1)
         self.assertEqual(list(temporary.iterdir()), [])
+
+    def test_a_signal_leaves_no_file(self) -> None:
+        command = [PROGRAM, "--benchmark_filter=^fold/qk/16x2048x2048$"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, "TMPDIR": str(self.folder)}) as process:
+            while process.poll() is None and not list(self.folder.glob("*/model.pt2")):
+                time.sleep(0.01)
+            process.terminate()
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        self.assertEqual(list(self.folder.iterdir()), [])
 
     # Files
 
