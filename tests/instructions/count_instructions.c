@@ -77,7 +77,7 @@ static void usual_panel(ref_case *c)
     c->x.row = (ptrdiff_t)(n * size);
 }
 
-/* Rows of whole bytes. */
+/* Rows of whole bytes, for keys of 4 bits. */
 static void usual_nibbles(ref_case *c)
 {
     c->p.i[1] = (int64_t)(c->n + c->n % 2);
@@ -115,20 +115,10 @@ static const struct {
     const char *op;
     void (*set)(ref_case *c);
 } usual[] = {
-    { "arange", usual_index },
-    { "dequantize", usual_nibbles },
-    { "fill", usual_index },
-    { "gather", usual_gather },
-    { "iota", usual_index },
-    { "keep_ge", usual_keep },
-    { "keep_le", usual_keep },
-    { "pack", usual_nibbles },
-    { "panel", usual_panel },
-    { "quantize", usual_quantize },
-    { "sum", usual_sum },
-    { "sumsq", usual_sum },
-    { "transpose", usual_transpose },
-    { "unpack", usual_nibbles },
+    { "arange", usual_index }, { "fill", usual_index },          { "gather", usual_gather },
+    { "iota", usual_index },   { "keep_ge", usual_keep },        { "keep_le", usual_keep },
+    { "panel", usual_panel },  { "quantize", usual_quantize },   { "sum", usual_sum },
+    { "sumsq", usual_sum },    { "transpose", usual_transpose },
 };
 
 /* Every call is counted with the instructions around it; those of the kernel `nothing` are
@@ -164,6 +154,8 @@ static void count_row(const qfk_row *row, const struct shape *shape)
     }
     c.x = dense_tile(op->x ? op->x : row->key, m, n, memory[3]);
     c.p.bad = &c.bad;
+    if (!check_key_size(row->key))
+        usual_nibbles(&c);
     for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
         if (strcmp(usual[k].op, row->op) == 0)
             usual[k].set(&c);

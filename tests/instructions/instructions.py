@@ -59,8 +59,9 @@ def compare(old: Counts, new: Counts) -> list[str]:
     ratios = sorted(((new[case] / old[case], case) for case in old.keys() & new.keys()), reverse=True)
     found = [f"{'dearer' if ratio > 1 else 'cheaper'}: {case[0]} {case[1]}, {old[case]:.4g} -> {new[case]:.4g} "
              f"({100 * (ratio - 1):+.1f} %)" for ratio, case in ratios if abs(ratio - 1) > SLACK]
-    found += [f"not in the table: {row} {shape}" for row, shape in new.keys() - old.keys()]
-    found += [f"not counted: {row} {shape}" for row, shape in old.keys() - new.keys() if row.rsplit("_", 1)[1] in sets]
+    found += [f"not in the table: {row} {shape}" for row, shape in sorted(new.keys() - old.keys())]
+    found += [f"not counted: {row} {shape}" for row, shape in sorted(old.keys() - new.keys())
+              if row.rsplit("_", 1)[1] in sets]
     return found
 
 
