@@ -12,7 +12,7 @@
 #define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
 #define RUN_BYTES 512 /* of a row of the destination, that one transposed tile makes */
 #define SMALL_TILE (1 << 14) /* of few rows or columns: it stays in the first cache */
-#define SCATTERED_RUN 512    /* bytes from which runs may be written in any order */
+#define FEW_ROWS 16 /* of a transposed tile: their lines stay in the first cache while they fill */
 #define STREAM_TASK_BYTES ((int64_t)1 << 18) /* a store fence after each task, and few of them */
 
 static int64_t min64(int64_t a, int64_t b)
@@ -57,8 +57,8 @@ static bool is_direct(const qfi_tiles *t)
 static int64_t widest(const qfi_tiles *t)
 {
     const qfi_piece *p = t->piece;
-    const bool last = p->n_stage > 0 && t->segment->bits >= 8 &&
-                      p->stage[p->n_stage - 1].out == p->root;
+    const bool last =
+        p->n_stage > 0 && t->segment->bits >= 8 && p->stage[p->n_stage - 1].out == p->root;
     const int n = p->n_stage - last;
     unsigned bits = 8;
 
@@ -110,8 +110,19 @@ static void choose_store(qfi_tiles *t, int64_t size)
                 qfi_step_of(&t->nest.lane[0], t->nest.row) == t->cols;
     t->streams = run->streams && t->segment == run->pipe->result &&
                  (t->joined ? t->cols * t->rows : t->cols) * size >= LEAST_RUN;
-    t->staged = moves || (t->streams && !is_copy(t));
+    t->staged = t->streams ? !is_copy(t) : moves && !t->joined && t->rows > FEW_ROWS;
     t->patches = t->streams && t->staged && is_direct(t) && reads_in_place(t);
+}
+
+/* Steps of about equal parts of a loop: multiples of `unit`, at most `most`, which is more than
+ * that; or the whole loop. */
+static int64_t split_evenly(int64_t n, int64_t most, int64_t unit)
+{
+    if (n <= most)
+        return n;
+    const int64_t whole = most / unit * unit, parts = (n + whole - 1) / whole,
+                  part = (n + parts - 1) / parts;
+    return (part + unit - 1) / unit * unit;
 }
 
 /* Tiles of transposed elements: whole lines of the operand, long runs of the destination. */
@@ -127,8 +138,8 @@ static void choose_moved_tile(qfi_tiles *t, int64_t size)
     t->n = RUN_BYTES / size;
     if (t->rows * t->n * size < SMALL_TILE)
         t->n = SMALL_TILE / (t->rows * size) / line * line;
-    t->n = min64(t->n, t->cols);
-    t->m = min64(t->rows, (int64_t)QFI_STAGING / (t->n * size + QFI_ROW_PAD));
+    t->n = split_evenly(t->cols, t->n, line);
+    t->m = split_evenly(t->rows, (int64_t)QFI_STAGING / (t->n * size + QFI_ROW_PAD), line);
 }
 
 /* Whole blocks of the kernel that makes them, two high: a panel of the second factor is loaded once
@@ -156,13 +167,13 @@ static void choose_tile(qfi_tiles *t, int64_t size)
         choose_made(t, MADE_BYTES / (slot > size ? slot : size));
         return;
     }
-    if (turned && t->staged && t->piece->n_stage == 0) {
+    if (turned && t->piece->n_stage == 0) {
         choose_moved_tile(t, size);
         return;
     }
     if (is_direct(t) && (t->patches || !t->staged)) {
-        t->n = min64(t->cols, turned ? 128 : TASK_BYTES / size);
-        t->m = min64(t->rows, turned ? 128 : TASK_BYTES / size / t->n);
+        t->n = min64(t->cols, TASK_BYTES / size);
+        t->m = min64(t->rows, TASK_BYTES / size / t->n);
         return;
     }
     /* A transposed tile is one cache line of the operand high, so that each line is fetched once.
@@ -193,11 +204,11 @@ static void list_outer(qfi_tiles *t)
 
 /* Rows that pass the caches go to the destination in the order in which they are read: scattered
  * runs are written as fast as one run, but read at half the speed. */
-static void follow_source(qfi_tiles *t, int64_t size)
+static void follow_source(qfi_tiles *t)
 {
     const qfi_form *from = &t->nest.lane[1 + t->piece->root];
 
-    if (!t->streams || !is_copy(t) || t->nest.row < 0 || t->cols * size < SCATTERED_RUN)
+    if (!t->streams || !is_copy(t) || t->nest.row < 0)
         return;
     for (int l = 0; l < t->nest.n_loop; l++)
         if (l != t->nest.col && llabs(from->step[l]) < llabs(from->step[t->nest.row]))
@@ -245,7 +256,7 @@ void qfi_tiles_plan(qfi_tiles *t)
         t->load[i] = (uint8_t)choose_load(t, i);
     choose_store(t, size);
     list_outer(t);
-    follow_source(t, size);
+    follow_source(t);
     choose_tile(t, size);
     t->shift = align_tiles(t, size);
     plan_tasks(t, size);

@@ -25,13 +25,13 @@ typedef struct qfk_block {
     size_t h, w, read, write;
 } qfk_block;
 
-/* A tile, the size of an element, a whole block. short_rows: the rows of the output are short and
- * follow each other without a gap. */
+/* A tile, the size of an element, a whole block. short_columns, short_rows: those of the input, of
+ * the output, follow each other without a gap; rows are short, too. */
 typedef struct qfk_turning {
     qfk_in in;
     qfk_out out;
     size_t m, n, size, h, w;
-    bool short_rows;
+    bool short_columns, short_rows;
 } qfk_turning;
 
 QFK_INLINE qfk_block whole_block(const qfk_turning *t, size_t i, size_t j)
@@ -46,30 +46,37 @@ QFK_INLINE qfk_block whole_block(const qfk_turning *t, size_t i, size_t j)
                         .write = t->w * t->size };
 }
 
-QFK_INLINE qfk_block cut_block(const qfk_turning *t, size_t i, size_t j)
-{
-    const size_t end = t->m * t->n * t->size;
-    const bool dense = t->in.col == (ptrdiff_t)(t->m * t->size);
-    qfk_block b = whole_block(t, i, j);
-
-    b.h = t->m - i < t->h ? t->m - i : t->h;
-    b.w = t->n - j < t->w ? t->n - j : t->w;
-    if (!dense || ((j + b.w - 1) * t->m + i) * t->size + b.read > end)
-        b.read = b.h * t->size;
-    if (!t->short_rows || ((i + b.h - 1) * t->n + j) * t->size + b.write > end)
-        b.write = b.w * t->size;
-    return b;
-}
-
+/* Blocks at the edges may still move whole vectors, where those stay in the tile. Cases differ in
+ * what is constant. */
 QFK_INLINE void turn_at(const qfk_turning *t, size_t i, size_t j, void (*turn)(const qfk_block *))
 {
-    if (t->m - i >= t->h && t->n - j >= t->w) {
-        const qfk_block b = whole_block(t, i, j);
+    const size_t h = t->m - i < t->h ? t->m - i : t->h, w = t->n - j < t->w ? t->n - j : t->w,
+                 end = t->m * t->n * t->size;
+    qfk_block b = whole_block(t, i, j);
+
+    if (h == t->h && w == t->w) {
         turn(&b);
-    } else {
-        const qfk_block b = cut_block(t, i, j);
-        turn(&b);
+        return;
     }
+    const bool deep = h == t->h || (t->short_columns &&
+                                    ((j + w - 1) * t->m + i) * t->size + b.read <= end),
+               wide = w == t->w || (t->short_rows &&
+                                     ((i + h - 1) * t->n + j) * t->size + b.write <= end);
+    b.h = h;
+    if (deep && w == t->w) {
+        turn(&b);
+        return;
+    }
+    b.w = w;
+    if (deep && wide) {
+        turn(&b);
+        return;
+    }
+    if (!deep)
+        b.read = h * t->size;
+    if (!wide)
+        b.write = w * t->size;
+    turn(&b);
 }
 
 /* Lines of a run two ahead; beyond its end, of the runs that are read next. They may lie outside
@@ -99,20 +106,21 @@ QFK_INLINE void turn_tile(const qfk_turning *t, void (*turn)(const qfk_block *))
     }
     for (size_t j = 0; j < t->n; j += t->w)
         for (size_t i = 0; i < t->m; i += t->h) {
-            if (i * t->size % QFK_LINE == 0)
+            if (i * t->size % QFK_LINE == 0 && t->m * t->size > QFK_AHEAD)
                 ask_ahead(t, i, j);
             turn_at(t, i, j, turn);
         }
 }
 
 /* Defines the kernel `name` on blocks of H x W elements of SIZE bytes. */
-#define QFK_TRANSPOSE(name, SIZE, H, W, turn)                                            \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)     \
-    {                                                                                    \
-        const bool short_rows = n > 1 && n <= 4 * W && out.row == (ptrdiff_t)(n * SIZE); \
-        const qfk_turning t = { *in, out, m, n, SIZE, H, W, short_rows };                \
-        (void)p;                                                                         \
-        turn_tile(&t, turn);                                                             \
+#define QFK_TRANSPOSE(name, SIZE, H, W, turn)                                                    \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)             \
+    {                                                                                            \
+        const bool dense = in->col == (ptrdiff_t)(m * SIZE),                                     \
+                   short_rows = n > 1 && n <= 4 * W && out.row == (ptrdiff_t)(n * SIZE);         \
+        const qfk_turning t = { *in, out, m, n, SIZE, H, W, dense, short_rows };                 \
+        (void)p;                                                                                 \
+        turn_tile(&t, turn);                                                                     \
     }
 
 #endif
