@@ -1,4 +1,5 @@
 /* qf_eval: one operator as a pipeline that writes to the caller's view. */
+#include "dispatch/providers/providers.h"
 #include "dispatch/stream.h"
 
 #include <stdlib.h>
@@ -145,6 +146,8 @@ qf_status qf_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
     QF_TRY_OUT(qf_tensor_check(out, diag));
     QF_TRY_OUT(check_out(pipe, out, diag));
     QF_TRY_OUT(check_aliases(op, in, n_in, out, &in_place, diag));
+    if (full.providers & QF_PROVIDER_XNN && qfi_xnn_eval(&full, op, attrs, in, out))
+        goto out;
     if (qf_tensor_elements(out) > 0)
         QF_TRY_OUT(run_into(&full, pipe, out, in_place, diag));
 out:

@@ -125,9 +125,18 @@ static void pack_group(const qfi_factor *f, const char *from, int64_t k_step, in
 }
 
 /* The coordinate of the operand in its batch dim d; its dims of one step are broadcast. */
-static int64_t batch_at(const qfi_factor *f, const qfi_factor_part *part, int d)
+static int64_t batch_at(const qfi_factor *f, const int64_t *batch, int n_batch, int d)
 {
-    return f->segment->dim[d] == 1 ? 0 : part->batch[part->n_batch - f->n_batch + d];
+    return f->segment->dim[d] == 1 ? 0 : batch[n_batch - f->n_batch + d];
+}
+
+const char *qfi_factor_at(const qfi_factor *f, const int64_t *batch, int n_batch)
+{
+    const char *p = f->p;
+
+    for (int d = 0; d < f->n_batch; d++)
+        p += f->step[d] * batch_at(f, batch, n_batch, d);
+    return p;
 }
 
 /* Make k0 … of x0 … x0 + n; the elements of the dim that comes last are adjacent. */
@@ -137,7 +146,7 @@ static qf_status make_group(qfi_run *run, const qfi_factor *f, const qfi_factor_
     int64_t lo[QFI_DIMS], count[QFI_DIMS];
 
     for (int d = 0; d < f->n_batch; d++) {
-        lo[d] = batch_at(f, part, d);
+        lo[d] = batch_at(f, part->batch, part->n_batch, d);
         count[d] = 1;
     }
     lo[f->k_at] = part->k0;
@@ -156,10 +165,8 @@ qf_status qfi_factor_pack(qfi_run *run, const qfi_factor *f, const qfi_factor_pa
                           char *raw)
 {
     const int64_t group = qfi_factor_group(f), x_step = f->x_at < 0 ? f->size : f->step[f->x_at];
-    const char *from = f->p;
+    const char *from = f->p ? qfi_factor_at(f, part->batch, part->n_batch) : NULL;
 
-    for (int d = 0; from && d < f->n_batch; d++)
-        from += f->step[d] * batch_at(f, part, d);
     for (int64_t j = 0; j < part->n; j += group) {
         const int64_t n = min64(group, part->n - j);
         char *panels = to + j * part->kc * f->size;

@@ -10,6 +10,7 @@
  * Many small products go one to a task instead. One chain per element, in order of k: neither the
  * parts nor the number of threads change a bit. */
 #include "dispatch/breakers/product.h"
+#include "dispatch/providers/providers.h"
 
 #include <string.h>
 
@@ -22,6 +23,8 @@
 #define BLOCK_COLUMNS 512
 #define PART_BYTES ((int64_t)4 << 20)
 #define SUMS_BYTES ((int64_t)4 << 20)
+#define BLAS_ROWS 1024 /* panels that OpenBLAS makes; it packs the operands of each anew */
+#define BLAS_COLUMNS 2048
 #define SMALL_PRODUCT ((int64_t)1 << 24) /* multiply-adds of one that may be a task */
 #define TASK_PRODUCT ((int64_t)1 << 20)  /* of the products that make a task */
 
@@ -39,6 +42,7 @@ typedef struct product {
     int64_t sm, sn, kc, mc, nc;
     /* bytes: packed parts, sums; of each worker: what is made, the tile of an edge, reads */
     uint64_t pack_a, pack_b, sum, raw, edge, fetch;
+    qfi_blas_product call;
 } product;
 
 static int64_t round_up(int64_t a, int64_t b)
@@ -336,6 +340,67 @@ static qf_status run_items(product *p, uint64_t workers)
     return p->run->fault->status;
 }
 
+/* A fixed panel of the result by OpenBLAS, whose sums are in an order of its own. */
+static void panel_task(void *arg, uint32_t i, uint32_t worker)
+{
+    const product *p = arg;
+    const int64_t rows = (p->m + BLAS_ROWS - 1) / BLAS_ROWS,
+                  columns = (p->cols + BLAS_COLUMNS - 1) / BLAS_COLUMNS;
+    const int64_t m0 = i / columns % rows * BLAS_ROWS, n0 = i % columns * BLAS_COLUMNS;
+    qfi_blas_product call = p->call;
+    int64_t item = i / columns / rows, at[QF_MAX_RANK];
+    char *c = p->call.c;
+
+    (void)worker;
+    for (int d = p->n_batch - 1; d >= 0; d--) {
+        at[d] = p->lo[d] + item % p->n[d];
+        c += item % p->n[d] * p->stride[d] * p->out_size;
+        item /= p->n[d];
+    }
+    call.m = min64(BLAS_ROWS, p->m - m0);
+    call.n = min64(BLAS_COLUMNS, p->cols - n0);
+    call.a = qfi_factor_at(&p->a, at, p->n_batch) + (p->m0 + m0) * p->a.step[p->a.x_at];
+    call.b = qfi_factor_at(&p->b, at, p->n_batch) + (p->n0 + n0) * p->b.step[p->b.x_at];
+    call.c = c + (m0 * p->call.c_row + n0) * p->size;
+    qfi_blas_run(&call);
+}
+
+/* A step along a dim of n elements; one element has none, so any will do. */
+static int64_t step_of(const qfi_factor *f, int dim, int64_t n, int64_t any)
+{
+    return n == 1 ? any : f->step[dim] / f->size;
+}
+
+/* Whether OpenBLAS may take the box, and can; p->call is what a panel starts from. */
+static bool goes_to_blas(product *p)
+{
+    if (!(p->run->ctx->providers & QF_PROVIDER_BLAS) || !p->direct || !p->a.p || !p->b.p ||
+        p->row < 0 || p->col < 0)
+        return false;
+    p->call = (qfi_blas_product){ .dtype = p->x->compute,
+                                  .m = p->m,
+                                  .n = p->cols,
+                                  .k = p->k,
+                                  .a_row = step_of(&p->a, p->a.x_at, p->m, p->k),
+                                  .a_k = step_of(&p->a, p->a.k_at, p->k, 1),
+                                  .b_k = step_of(&p->b, p->b.k_at, p->k, p->cols),
+                                  .b_col = step_of(&p->b, p->b.x_at, p->cols, 1),
+                                  .c_row = p->m == 1 ? p->cols : p->stride[p->row],
+                                  .c = p->dst };
+    return qfi_blas_takes(&p->call);
+}
+
+static qf_status run_panels(product *p)
+{
+    const int64_t panels =
+        (p->m + BLAS_ROWS - 1) / BLAS_ROWS * ((p->cols + BLAS_COLUMNS - 1) / BLAS_COLUMNS);
+
+    if (panels > INT32_MAX / p->items)
+        return QFI_TOO_LARGE;
+    qfi_run_tasks(p->run, (uint32_t)(panels * p->items), panel_task, p);
+    return QF_OK;
+}
+
 static product describe(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
                         char *dst, const int64_t *stride)
 {
@@ -387,6 +452,8 @@ qf_status qfi_product_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo,
 
     if (p.items == 0 || p.m == 0 || p.cols == 0)
         return QF_OK;
+    if (goes_to_blas(&p))
+        return run_panels(&p);
     if (small && p.items > 1 && choose_parts(&p, (room / workers & ~(uint64_t)63), 1) &&
         p.sm >= p.m && p.sn >= p.cols)
         st = run_batch(&p, workers);

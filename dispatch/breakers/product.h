@@ -32,6 +32,9 @@ qfi_factor qfi_factor_make(const qfi_run *run, const qfi_breaker *x, int i, cons
 uint64_t qfi_factor_box(const qfi_breaker *x, int i, const int64_t *lo, const int64_t *n,
                         int64_t *from, int64_t *count);
 
+/* Its element [0][0] for these batch coordinates of the result, n_batch of them; it is memory. */
+const char *qfi_factor_at(const qfi_factor *f, const int64_t *batch, int n_batch);
+
 /* Which part of it: batch coordinates of the result, counted from its last batch dim. */
 typedef struct qfi_factor_part {
     const int64_t *batch;

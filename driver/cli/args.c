@@ -22,6 +22,7 @@ enum {
 #define EXPLAIN (1u << CMD_NUMBER_explain)
 #define INSPECT (1u << CMD_NUMBER_inspect)
 #define VERIFY (1u << CMD_NUMBER_verify)
+#define OPS (1u << CMD_NUMBER_ops)
 #define FOLDS (FOLD | PLAN | EXPLAIN)
 #define EVERY (~0u)
 

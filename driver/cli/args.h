@@ -24,7 +24,8 @@ typedef struct qfi_args {
     qfi_growth max_growth;
     uint64_t memory;
     uint32_t threads;
-    bool force, dry_run, explain, fold_dequant, contiguous, exact, strict, sync, quiet, help;
+    bool force, dry_run, explain, fold_dequant, contiguous, fast_gemm, exact, strict, sync, quiet,
+        providers, help;
 } qfi_args;
 
 /* One command. operands: how many it takes.  run: the exit code. */

@@ -47,6 +47,16 @@ static void print_kernels(qf_caps caps)
     }
 }
 
+/* What slows OpenBLAS down, here and in everything else that is compared with it. */
+static void print_overrides(void)
+{
+    static const char *const names[] = { "OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            printf("%s=%s is set: OpenBLAS does not choose its kernels by the CPU\n", names[i],
+                   getenv(names[i]));
+}
+
 int qfi_cmd_cpu(const qfi_args *args)
 {
     (void)args;
@@ -57,5 +67,6 @@ int qfi_cmd_cpu(const qfi_args *args)
     printf("CPUs       %ld\n", sysconf(_SC_NPROCESSORS_ONLN));
     print_caches();
     print_kernels(caps);
+    print_overrides();
     return 0;
 }

@@ -1,4 +1,6 @@
-/* qfold ops: internal operators, and for every kernel the row that this CPU gets. */
+/* qfold ops: internal operators, and for every kernel the row that this CPU gets; or what other
+ * libraries would take. */
+#include <qfold/eval.h>
 #include <qfold/kernels.h>
 #include <qfold/ops.h>
 #include <stdio.h>
@@ -65,9 +67,32 @@ static void print_kernels(const qf_table *table)
     }
 }
 
+static void print_rows(const char *provider)
+{
+    size_t n;
+    const qf_provided *row = qf_provided_rows(&n);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(row[i].provider, provider))
+            printf("  %-12s %-24s %s\n", row[i].op, row[i].type, row[i].numbers);
+}
+
+static void print_providers(void)
+{
+    const qf_provider *provider;
+    char text[96];
+    for (size_t i = 0; (provider = qf_provider_at(i)) != NULL; i++) {
+        const bool ready = qf_provider_ready(provider->bit, text, sizeof text);
+        printf("%s%s: %s%s\n", i ? "\n" : "", provider->library, ready ? "" : "not used: ", text);
+        print_rows(provider->name);
+    }
+}
+
 int qfi_cmd_ops(const qfi_args *args)
 {
-    (void)args;
+    if (args->providers) {
+        print_providers();
+        return 0;
+    }
     qf_table *table = qf_table_make(qf_caps_detect());
     if (!table) {
         fputs("qfold: out of memory\n", stderr);

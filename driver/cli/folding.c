@@ -49,6 +49,7 @@ int qfi_fold_run(const qfi_args *args, const char *output, qf_report **report)
         .only = args->only.item,
         .fold_dequant = args->fold_dequant,
         .contiguous = args->contiguous,
+        .fast_gemm = args->fast_gemm,
         .exact = args->exact,
         .strict = args->strict,
         .force = args->force,

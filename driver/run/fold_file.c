@@ -126,6 +126,19 @@ static qf_status make_report(const run *r, const char *input, qf_report **out, q
     return st;
 }
 
+/* Products by OpenBLAS, if that is asked for. */
+static qf_status choose_providers(run *r, qf_diag *diag)
+{
+    char why[96];
+
+    if (!r->options.fast_gemm)
+        return QF_OK;
+    if (!qf_provider_ready(QF_PROVIDER_BLAS, why, sizeof why))
+        QF_FAIL(diag, QF_ERR_UNSUPPORTED, "OpenBLAS cannot be used: %s", why);
+    r->ctx.providers = QF_PROVIDER_BLAS;
+    return QF_OK;
+}
+
 static qf_status check_output(const char *output, bool force, qf_diag *diag)
 {
     if (output && !force && qfi_file_exists(output))
@@ -144,6 +157,7 @@ qf_status qf_fold_file(const char *input, const char *output, const qf_fold_opti
     QF_TRY_OUT(qf_open(input, &r.graph, diag));
     r.options.max_growth = qfi_fold_growth(r.options.max_growth, r.graph->file_size);
     r.ctx.memory = r.options.memory;
+    QF_TRY_OUT(choose_providers(&r, diag));
     QF_TRY_OUT(qf_threads_open(&r.ctx, r.options.threads, diag));
     r.fold = (qfi_fold){ .graph = r.graph, .options = &r.options, .ctx = &r.ctx };
     QF_TRY_OUT(qfi_plan_file(&r.fold, input, diag));

@@ -79,6 +79,7 @@ static void put_options(qfi_text *t, const qf_fold_options *o)
     put_globs(t, "only", o->only);
     put_bool(t, ", ", "fold_dequant", o->fold_dequant);
     put_bool(t, ", ", "contiguous", o->contiguous);
+    put_bool(t, ", ", "fast_gemm", o->fast_gemm);
     put_bool(t, ", ", "exact", o->exact);
     put_bool(t, ", ", "strict", o->strict);
     qfi_text_str(t, "}");

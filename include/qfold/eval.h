@@ -31,6 +31,8 @@ typedef struct qf_allocator {
  *   memory        bytes that one pipeline may use for scratch and windows; 0: QF_MEMORY_DEFAULT
  *   cache         bytes of the last cache level: results of more than half of it are stored past
  *                 the caches. 0: what the CPU says
+ *   providers     QF_PROVIDER_… that may take what they offer (qf_provided_rows) where they are
+ *                 ready: products also inside pipelines, other operators in qf_eval. 0: none
  * ERR_ARG from every call if struct_size is not set, or beyond the struct that the library knows. A
  * context may serve several calls at once if its callbacks may. */
 typedef struct qf_ctx {
@@ -45,7 +47,31 @@ typedef struct qf_ctx {
     void *progress_user;
     uint64_t memory;
     uint64_t cache;
+    uint32_t providers;
 } qf_ctx;
+
+/* Libraries that can take whole operators: bits of qf_ctx.providers. */
+#define QF_PROVIDER_BLAS 1u
+#define QF_PROVIDER_XNN 2u
+
+/* One of them. library: its name for people. */
+typedef struct qf_provider {
+    const char *name, *library;
+    uint32_t bit;
+} qf_provider;
+
+/* What a provider takes. numbers: how its results relate to those of the own kernels. */
+typedef struct qf_provided {
+    const char *provider, *op, *type, *numbers;
+} qf_provided;
+
+/* Provider i, NULL after the last; every row of every provider. Static, thread-safe. */
+QF_API const qf_provider *qf_provider_at(size_t i);
+QF_API const qf_provided *qf_provided_rows(size_t *n);
+
+/* Whether the provider of this bit can be used here, and in text (of `size` bytes) which one it is,
+ * or why not. The first call loads it. Thread-safe. */
+QF_API bool qf_provider_ready(uint32_t bit, char *text, size_t size);
 
 /* A pool of `n` threads (0: one per CPU) set into ctx->parallel_for, pool and workers; close with
  * qf_threads_close, when no call uses the context any more. ERR_ARG: more than 4096 threads.

@@ -47,6 +47,8 @@ QF_API const char *qf_reason_class_name(qf_reason_class kind);
  *   keep_op       globs over foreign operators: these stay. Lists end with NULL; NULL: none
  *   fold_dequant  results may be wider than their quantised sources
  *   contiguous    store results row-major
+ *   fast_gemm     products of f32 and f64 by OpenBLAS, whose sums depend on its version and the
+ *                 CPU; ERR_UNSUPPORTED if it cannot be used
  *   exact         keep operators whose last bits the source runtime does not define
  *   strict        ERR_STRICT, and nothing written, if a node with constant inputs stays for a
  *                 reason of class MISSING or FAILED, or a result is not finite though its sources
@@ -60,7 +62,7 @@ typedef struct qf_fold_options {
     uint64_t max_growth, memory;
     uint32_t threads;
     const char *const *keep, *const *keep_op, *const *only;
-    bool fold_dequant, contiguous, exact, strict, force, sync;
+    bool fold_dequant, contiguous, fast_gemm, exact, strict, force, sync;
     bool (*progress)(void *user, uint64_t done, uint64_t total);
     void *progress_user;
 } qf_fold_options;

@@ -24,6 +24,8 @@ LAYERS: dict[str, tuple[str, ...]] = {
 """Folder -> folders whose headers it may include. Tests and bench may look anywhere."""
 
 FOREIGN: dict[str, tuple[str, ...]] = {
+    "cblas.h": ("dispatch/providers/blas.c", "bench"),
+    "xnnpack.h": ("dispatch/providers/xnn.c", "bench"),
     "pthreadpool.h": ("dispatch/threads.c",),
     "libdeflate.h": ("driver/io", "bench", "tests"),
     "sys/mman.h": ("dispatch", "driver/graph/pool.c", "tests", "bench"),
