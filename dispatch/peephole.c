@@ -3,12 +3,17 @@
 
 #include <string.h>
 
-#define LONGEST 3
+#define LONGEST 4
+#define INPUTS_OF_A_KERNEL 3
+#define ANY_KEY UINT16_MAX
 
 /* from: stage and input that each input of the kernel comes from. */
 static const struct {
-    uint16_t kernel, key, stage[LONGEST];
-    uint8_t n, from[LONGEST][2];
+    uint16_t kernel;
+    uint8_t n, from[INPUTS_OF_A_KERNEL][2];
+    struct {
+        uint16_t op, key;
+    } stage[LONGEST];
 } rules[] = {
 #define FROM(stage, input)                                                                         \
     {                                                                                              \
@@ -20,15 +25,21 @@ static const struct {
     }
 #define STAGES(...)                                                                                \
     {                                                                                              \
-        OPERATORS(__VA_ARGS__, none, none)                                                         \
+        __VA_ARGS__                                                                                \
     }
-#define OPERATORS(a, b, c, ...) QFK_OP_##a, QFK_OP_##b, QFK_OP_##c
-#define QFK_OP_none QFK_OP_COUNT
-#define QFI_PEEPHOLE(kernel, n, key, stages, inputs)                                               \
-    { QFK_OP_##kernel, QFK_KEY_##key, stages, n, inputs },
+#define FIRST(op)                                                                                  \
+    {                                                                                              \
+        QFK_OP_##op, ANY_KEY                                                                       \
+    }
+#define THEN(op, key)                                                                              \
+    {                                                                                              \
+        QFK_OP_##op, QFK_KEY_##key                                                                 \
+    }
+#define QFI_PEEPHOLE(kernel, n, stages, inputs) { QFK_OP_##kernel, n, inputs, stages },
 #include "dispatch/peephole.def"
 #undef QFI_PEEPHOLE
-#undef OPERATORS
+#undef THEN
+#undef FIRST
 #undef STAGES
 #undef INPUTS
 #undef FROM
@@ -50,7 +61,7 @@ static bool match(const qfi_builder *b, size_t rule, int last, uint8_t root, int
 
     for (int k = rules[rule].n - 1;; k--) {
         const qfi_stage *s = &b->stage[at];
-        if (s->op != rules[rule].stage[k] || (k > 0 && s->key != rules[rule].key))
+        if (s->op != rules[rule].stage[k].op || (k > 0 && s->key != rules[rule].stage[k].key))
             return false;
         found[k] = at;
         if (k == 0)
@@ -86,16 +97,15 @@ static void fuse(qfi_builder *b, size_t rule, const int *found, uint8_t *root)
 {
     const int n = rules[rule].n;
     qfi_stage *last = &b->stage[found[n - 1]];
-    const qfk_row *row =
-        qfk_pick(b->table, rules[rule].kernel, (qfk_key)b->stage[found[0]].key);
-    uint8_t in[LONGEST];
+    const qfk_row *row = qfk_pick(b->table, rules[rule].kernel, (qfk_key)b->stage[found[0]].key);
+    uint8_t in[INPUTS_OF_A_KERNEL];
 
-    for (int k = 0; k < LONGEST; k++)
+    for (int k = 0; k < INPUTS_OF_A_KERNEL; k++)
         in[k] = b->stage[found[rules[rule].from[k][0]]].in[rules[rule].from[k][1]];
     last->fn = row->fn;
     last->op = row->op_id;
     last->key = row->key;
-    last->n_in = LONGEST;
+    last->n_in = INPUTS_OF_A_KERNEL;
     memcpy(last->in, in, sizeof in);
     for (int k = n - 2; k >= 0; k--)
         drop(b, found[k], root);
@@ -105,8 +115,8 @@ static void fuse(qfi_builder *b, size_t rule, const int *found, uint8_t *root)
  * nothing else reads. */
 static const qfk_row *nibble_row(const qfi_builder *b, const qfi_stage *s, uint8_t root)
 {
-    if (s->n_in == 0 || s->in[0] >= QFI_TEMP || b->operand[s->in[0]].bits != 4 ||
-        s->index >= 0 || uses(b, s->in[0], root) != 1)
+    if (s->n_in == 0 || s->in[0] >= QFI_TEMP || b->operand[s->in[0]].bits != 4 || s->index >= 0 ||
+        uses(b, s->in[0], root) != 1)
         return NULL;
     return qfk_pick(b->table, s->op, s->key == QFK_KEY_i8 ? QFK_KEY_i4 : QFK_KEY_u4);
 }

@@ -76,3 +76,24 @@ BYTES(qfk_dequantize_bf16_i8_scalar, i8, bf16, qfk_bf16_from_f32)
 BYTES(qfk_dequantize_bf16_u8_scalar, u8, bf16, qfk_bf16_from_f32)
 NIBBLES(qfk_dequantize_bf16_i4_scalar, i4, bf16, qfk_bf16_from_f32)
 NIBBLES(qfk_dequantize_bf16_u4_scalar, u4, bf16, qfk_bf16_from_f32)
+
+/* Defines the kernel `name`: dequantize_i64 from key A. The difference wraps. */
+#define DEQUANTIZE_I64(name, A)                                                                    \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)               \
+    {                                                                                              \
+        const size_t sa = in[0].col != 0, sb = in[1].col != 0, sc = in[2].col != 0;                \
+        (void)p;                                                                                   \
+        for (size_t i = 0; i < m; i++) {                                                           \
+            const qfk_##A##_mem *pa = qfk_in_row(&in[0], i);                                       \
+            const qfk_f32_mem *pb = qfk_in_row(&in[1], i);                                         \
+            const qfk_u64_mem *pc = qfk_in_row(&in[2], i);                                         \
+            qfk_f32_mem *x = qfk_out_row(&out, i);                                                 \
+            for (size_t j = 0; j < n; j++)                                                         \
+                x[j] = (float)(qfk_i64)((qfk_u64)(qfk_i64)pa[sa * j] - pc[sc * j]) * pb[sb * j];   \
+        }                                                                                          \
+    }
+
+DEQUANTIZE_I64(qfk_dequantize_i64_i8_scalar, i8)
+DEQUANTIZE_I64(qfk_dequantize_i64_u8_scalar, u8)
+DEQUANTIZE_I64(qfk_dequantize_i64_i16_scalar, i16)
+DEQUANTIZE_I64(qfk_dequantize_i64_u16_scalar, u16)

@@ -97,6 +97,60 @@ QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out
         qfk_dequantize(m, n - odd, rest, after, by);                                       \
     }
 
+/* Zero points of 64 bits as floats. Returns whether they are small enough for them and their
+ * differences to elements of 16 bits to be exact. */
+#define QFK_EXACT_ZERO ((int64_t)1 << 23)
+#define QFK_ZEROS 256
+
+QFK_INLINE bool qfk_zeros(const qfk_i64_mem *zero, size_t n, float *x)
+{
+    bool exact = true;
+    for (size_t j = 0; j < n; j++) {
+        exact &= zero[j] >= -QFK_EXACT_ZERO && zero[j] <= QFK_EXACT_ZERO;
+        x[j] = (float)zero[j];
+    }
+    return exact;
+}
+
+QFK_INLINE qfk_in qfk_in_at(const qfk_in *in, size_t i, size_t j)
+{
+    return (qfk_in){ (const char *)qfk_in_row(in, i) + (ptrdiff_t)j * in->col, in->row, in->col };
+}
+
+/* By as many rows as share their zero points, and as many columns as have room for them. */
+QFK_INLINE void qfk_dequantize_wide(size_t m, size_t n, const qfk_in *in, qfk_out out, qfk_ways by,
+                                    qfk_tile *scalar)
+{
+    float zero[QFK_ZEROS];
+    const size_t rows = in[2].row ? 1 : m;
+
+    for (size_t i = 0; i < m; i += rows)
+        for (size_t j = 0, k; j < n; j += k) {
+            k = n - j < QFK_ZEROS ? n - j : QFK_ZEROS;
+            const qfk_in z = qfk_in_at(&in[2], i, j);
+            const qfk_out x = { (char *)qfk_out_row(&out, i) + j * by.size, out.row };
+            qfk_in part[] = { qfk_in_at(&in[0], i, j), qfk_in_at(&in[1], i, j),
+                              { zero, 0, z.col ? (ptrdiff_t)sizeof *zero : 0 } };
+            if (qfk_zeros(z.p, z.col ? k : 1, zero)) {
+                qfk_dequantize(rows, k, part, x, by);
+                continue;
+            }
+            part[2] = z;
+            scalar(rows, k, part, x, NULL);
+        }
+}
+
+/* Defines the kernel `name`: dequantize_i64 from key A. */
+#define QFK_DEQUANTIZE_I64(name, A)                                                        \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
+    {                                                                                      \
+        const qfk_ways by = { qfk_vi_load_##A, qfk_vf_store, 8 * sizeof(qfk_##A), 4 };     \
+        if (in[0].col)                                                                     \
+            qfk_dequantize_wide(m, n, in, out, by, qfk_dequantize_i64_##A##_scalar);       \
+        else                                                                               \
+            qfk_dequantize_i64_##A##_scalar(m, n, in, out, p);                             \
+    }
+
 /* Their definitions for each type of the result. */
 #define QFK_DEQUANTIZE_F32(name, how, A) how(name, qfk_dequantize_##A##_scalar, A, qfk_vf_store, 4)
 #define QFK_DEQUANTIZE_F16(name, how, A) \

@@ -42,8 +42,9 @@ static bool is_nibble(unsigned key)
 
 static void dequantize(const ref_case *c)
 {
-    const unsigned key = c->row->key,
-                   held = key == QF_DT_i4 ? QF_DT_i8 : key == QF_DT_u4 ? QF_DT_u8 : key;
+    const unsigned key = c->row->key, held = key == QF_DT_i4   ? QF_DT_i8
+                                             : key == QF_DT_u4 ? QF_DT_u8
+                                                               : key;
 
     for (size_t i = 0; i < c->m; i++)
         for (size_t j = 0; j < c->n; j++) {
@@ -59,6 +60,26 @@ static void shape_dequantize(ref_case *c, check_rng *rng)
 {
     if (is_nibble(c->row->key))
         ref_shape_nibbles(c, rng);
+}
+
+/* The difference wraps, and is rounded once. */
+static uint64_t dequantize_i64(const ref_el *e)
+{
+    const int64_t q = (int64_t)((uint64_t)check_to_i64(e->key, e->in[0]) - e->in[2]);
+    return check_from_f64(QF_DT_f32, f32((double)(float)q * operand(e, 1)));
+}
+
+/* Zero points inside and outside of what floats hold exactly. */
+static void zeros(const ref_case *c, check_rng *rng)
+{
+    static const int64_t some[] = { 0,        3,          -128,          255,
+                                    1 << 23,  -(1 << 23), (1 << 23) + 1, INT64_MAX,
+                                    INT64_MIN };
+    const size_t kinds = check_chance(rng, 50) ? 4 : sizeof some / sizeof *some;
+
+    for (size_t i = 0; i < c->m; i++)
+        for (size_t j = 0; j < c->n; j++)
+            ref_set(&c->in[2], i, j, (uint64_t)some[check_below(rng, (unsigned)kinds)]);
 }
 
 /* Bounds: those of the type, narrower, or wider than it can hold. */
@@ -112,5 +133,10 @@ const ref_op ref_quant[] = {
       .tile = dequantize,
       .shape = shape_dequantize,
       .values = usual },
+    { .op = "dequantize_i64",
+      .in = { 0, QF_DT_f32, QF_DT_i64 },
+      .x = QF_DT_f32,
+      .element = dequantize_i64,
+      .values = zeros },
     { 0 },
 };
