@@ -29,8 +29,11 @@ typedef struct visitor {
 
 static void keep(outcome *o, qf_reason reason, const char *detail)
 {
+    size_t n = strlen(detail);
+    if (n >= sizeof o->detail)
+        n = sizeof o->detail - 1;
     *o = (outcome){ .reason = reason };
-    snprintf(o->detail, sizeof o->detail, "%s", detail);
+    memcpy(o->detail, detail, n);
 }
 
 /* ---------------------------------------- operands */

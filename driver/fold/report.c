@@ -24,7 +24,7 @@ typedef struct writer {
 
 static const char *text(writer *w, qf_str s)
 {
-    const char *copy = qfi_pool_text(w->pool, s.p, s.n);
+    const char *copy = s.n ? qfi_pool_text(w->pool, s.p, s.n) : "";
     w->failed |= !copy;
     return copy ? copy : "";
 }

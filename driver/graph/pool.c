@@ -122,10 +122,13 @@ char *qfi_pool_text(qfi_pool *pool, const char *p, size_t n)
 
 char *qfi_pool_format(qfi_pool *pool, const char *format, ...)
 {
+    char small[128];
     va_list arguments;
     va_start(arguments, format);
-    const int n = vsnprintf(NULL, 0, format, arguments);
+    const int n = vsnprintf(small, sizeof small, format, arguments);
     va_end(arguments);
+    if (n >= 0 && (size_t)n < sizeof small)
+        return qfi_pool_text(pool, small, (size_t)n);
     char *text = n < 0 ? NULL : qfi_pool_alloc(pool, (size_t)n + 1, 1);
     if (text) {
         va_start(arguments, format);

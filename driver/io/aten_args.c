@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 bool qfi_lowering_ok(const qfi_lowering *l)
 {
@@ -31,7 +32,8 @@ static bool number_from_text(qf_str text, qfi_number *out)
 
     if (!text.n || text.n >= sizeof copy)
         return false;
-    snprintf(copy, sizeof copy, "%.*s", QFI_STR(text));
+    memcpy(copy, text.p, text.n);
+    copy[text.n] = 0;
     *out = (qfi_number){ { .is_int = true, .i = strtoll(copy, &end, 10) }, QFI_NUMBER_INT };
     if (!*end)
         return true;

@@ -53,7 +53,7 @@ typedef struct qfi_lowering {
     qf_diag *diag;
     const qfi_aten_row *row;
     qf_status status;
-    uint32_t n_arg;
+    uint32_t n_arg, n_read; /* n_read: named values that were read so far */
     qfi_arg arg[QFI_ATEN_MAX_ARGS];
 } qfi_lowering;
 

@@ -32,7 +32,11 @@ static qfi_id read_value_name(qfi_lowering *l, qfi_json *j)
     }
     if (j->status != QF_OK)
         return QFI_NONE;
-    const qfi_id value = qfi_pt2_value(l->graph, name);
+    /* Mostly the node names its operands in the order in which the graph has them. */
+    const qfi_node *node = &l->graph->node[l->node];
+    const uint32_t k = l->n_read++;
+    const qfi_id next = k < node->n_in ? l->graph->operand[node->first_in + k] : QFI_NONE;
+    const qfi_id value = qfi_pt2_value_near(l->graph, name, next);
     if (value == QFI_NONE)
         l->status = qf_fail(l->diag, QF_ERR_NAME, "%s: node %.*s names the unknown value '%.*s'",
                             j->name, QFI_STR(l->graph->node[l->node].name), QFI_STR(name));
@@ -309,22 +313,39 @@ static void split_input(qfi_json *j, qf_str *name, qf_str *value)
     }
 }
 
+static qfi_arg *find_arg(qfi_lowering *l, qf_str name)
+{
+    for (uint32_t i = 0; i < l->n_arg; i++)
+        if (qfi_str_equal(name, l->arg[i].name))
+            return &l->arg[i];
+    qfi_refuse(l, QF_REASON_unsupported_argument, "argument %.*s", QFI_STR(name));
+    return NULL;
+}
+
+/* The argument behind its name is read where it stands, one in front of it at the end. */
 static void parse_input(qfi_lowering *l, qfi_json *j)
 {
-    qf_str name, value;
+    qf_str key, name = { NULL, 0 }, early = { NULL, 0 };
 
-    split_input(j, &name, &value);
-    if (j->status != QF_OK || !value.n)
+    if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return;
-    for (uint32_t i = 0; i < l->n_arg; i++)
-        if (qfi_str_equal(name, l->arg[i].name)) {
-            qfi_json inner = reader_of(l->graph, value, j->diag);
-            read_argument(l, &inner, &l->arg[i]);
-            if (l->status == QF_OK)
-                l->status = inner.status;
-            return;
-        }
-    qfi_refuse(l, QF_REASON_unsupported_argument, "argument %.*s", QFI_STR(name));
+    while (qfi_json_key(j, &key)) {
+        const bool is_arg = qfi_str_is(key, "arg");
+        qfi_arg *arg = is_arg && name.p ? find_arg(l, name) : NULL;
+        if (arg)
+            read_argument(l, j, arg);
+        else if (!name.p && qfi_str_is(key, "name") && qfi_json_peek(j) == QFI_JSON_STRING)
+            qfi_json_string(j, &name);
+        else
+            qfi_json_skip(j, is_arg && !name.p ? &early : NULL);
+    }
+    qfi_arg *arg = j->status == QF_OK && early.n ? find_arg(l, name) : NULL;
+    if (!arg)
+        return;
+    qfi_json inner = reader_of(l->graph, early, j->diag);
+    read_argument(l, &inner, arg);
+    if (l->status == QF_OK)
+        l->status = inner.status;
 }
 
 /* Moves to the array of the node's inputs; false if there is none. */

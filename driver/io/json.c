@@ -93,12 +93,9 @@ static bool literal(qfi_json *j, const char *word)
     return true;
 }
 
-/* The string or number at `at`, quotes included. */
-static bool scanned(qfi_json *j, size_t (*scan)(const char *, size_t, size_t *, const char **))
+/* Moves over the token of n bytes at `at`; n = 0: to the byte in it that is wrong. */
+static bool scanned(qfi_json *j, size_t n, size_t wrong, const char *why)
 {
-    size_t wrong = 0;
-    const char *why = NULL;
-    const size_t n = scan(j->text + j->at, j->n - j->at, &wrong, &why);
     j->at += n ? n : wrong;
     return n || qfi_json_fail(j, QF_ERR_JSON, "%s", why);
 }
@@ -114,7 +111,10 @@ static bool at_type(qfi_json *j, qfi_json_type type)
 static bool string_at(qfi_json *j, qf_str *out)
 {
     const size_t begin = j->at + 1;
-    if (!scanned(j, qfi_scan_string))
+    size_t wrong = 0;
+    const char *why = NULL;
+    const size_t n = qfi_scan_quoted(j->text + j->at, j->n - j->at, &wrong, &why);
+    if (!scanned(j, n, wrong, why))
         return false;
     *out = (qf_str){ j->text + begin, j->at - begin - 1 };
     return true;
@@ -184,7 +184,10 @@ static bool number(qfi_json *j, qf_str *out)
     if (!at_type(j, QFI_JSON_NUMBER))
         return false;
     const size_t begin = j->at;
-    if (!scanned(j, qfi_scan_number))
+    size_t wrong = 0;
+    const char *why = NULL;
+    const size_t n = qfi_scan_number(j->text + j->at, j->n - j->at, &wrong, &why);
+    if (!scanned(j, n, wrong, why))
         return false;
     *out = (qf_str){ j->text + begin, j->at - begin };
     return true;

@@ -76,6 +76,7 @@ typedef struct qfi_text {
 
 void qfi_text_add(qfi_text *t, const char *p, size_t n);
 void qfi_text_str(qfi_text *t, const char *s);
+void qfi_text_int(qfi_text *t, int64_t v);
 void qfi_text_format(qfi_text *t, const char *format, ...) QF_PRINTF(2, 3);
 /* A JSON string with quotes and escapes; the shortest number that reads back as the same double
  * ("Infinity" … as strings). */

@@ -1,5 +1,4 @@
-/* Scanners of JSON tokens. Strings go eight bytes at a time up to the next byte that means
- * something. */
+/* Scanners of JSON tokens. */
 #include "json_scan.h"
 
 #include <errno.h>
@@ -8,37 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
-
 static size_t fail(size_t byte, const char *reason, size_t *at, const char **why)
 {
     *at = byte;
     *why = reason;
     return 0;
-}
-
-/* Bytes before the first quote, backslash, control character or byte >= 0x80; n if there is none.
- * The flag tests borrow from byte to byte only above a byte that is truly flagged, so the lowest
- * flag is exact. */
-static size_t plain_run(const char *p, size_t n)
-{
-    size_t i = 0;
-    for (; n - i >= 8; i += 8) {
-        uint64_t v;
-        memcpy(&v, p + i, 8);
-        const uint64_t quote = v ^ EACH('"'), slash = v ^ EACH('\\');
-        const uint64_t flags = (v | ((v - EACH(0x20)) & ~v) | ((quote - EACH(1)) & ~quote) |
-                                ((slash - EACH(1)) & ~slash)) &
-                               EACH(0x80);
-        if (flags)
-            return i + (size_t)__builtin_ctzll(flags) / 8;
-    }
-    for (; i < n; i++) {
-        const unsigned char c = (unsigned char)p[i];
-        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
-            break;
-    }
-    return i;
 }
 
 /* Sequences by first byte: length, and the range of the second byte, which rules out overlong
@@ -100,7 +73,7 @@ size_t qfi_scan_string(const char *p, size_t n, size_t *at, const char **why)
 {
     size_t i = 1;
     while (i < n) {
-        i += plain_run(p + i, n - i);
+        i += qfi_scan_plain(p + i, n - i);
         if (i == n)
             break;
         const unsigned char c = (unsigned char)p[i];
@@ -201,7 +174,7 @@ static bool scalar(walk *w, char c)
     case 'n':
         return word(w, "null", 4);
     case '"':
-        size = qfi_scan_string(w->p + w->i, w->n - w->i, &at, &w->why);
+        size = qfi_scan_quoted(w->p + w->i, w->n - w->i, &at, &w->why);
         break;
     default:
         if (c != '-' && (c < '0' || c > '9'))

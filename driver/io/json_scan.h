@@ -2,6 +2,8 @@
 #ifndef QFI_JSON_SCAN_H
 #define QFI_JSON_SCAN_H
 
+#include <string.h>
+
 #include <qfold/types.h>
 
 /* Bytes of the token at p[0 … n-1], or 0 if it is malformed; then *at is the offending byte and
@@ -9,6 +11,38 @@
  * number: strict grammar. */
 size_t qfi_scan_string(const char *p, size_t n, size_t *at, const char **why);
 size_t qfi_scan_number(const char *p, size_t n, size_t *at, const char **why);
+
+/* Bytes before the first quote, backslash, control character or byte >= 0x80; n if there is none.
+ * The flag tests borrow from byte to byte only above a byte that is truly flagged, so the lowest
+ * flag is exact. */
+static inline size_t qfi_scan_plain(const char *p, size_t n)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    size_t i = 0;
+    for (; n - i >= 8; i += 8) {
+        uint64_t v;
+        memcpy(&v, p + i, 8);
+        const uint64_t quote = v ^ each * '"', slash = v ^ each * '\\';
+        const uint64_t flags =
+            (v | ((v - each * 0x20) & ~v) | ((quote - each) & ~quote) | ((slash - each) & ~slash)) &
+            each * 0x80;
+        if (flags)
+            return i + (size_t)__builtin_ctzll(flags) / 8;
+    }
+    for (; i < n; i++) {
+        const unsigned char c = (unsigned char)p[i];
+        if (c < 0x20 || c >= 0x80 || c == '"' || c == '\\')
+            break;
+    }
+    return i;
+}
+
+/* qfi_scan_string, with what nearly all strings are in line. */
+static inline size_t qfi_scan_quoted(const char *p, size_t n, size_t *at, const char **why)
+{
+    const size_t end = 1 + qfi_scan_plain(p + 1, n - 1);
+    return end < n && p[end] == '"' ? end + 1 : qfi_scan_string(p, n, at, why);
+}
 
 /* The same for any value, containers included, which may nest `depth` more times. */
 size_t qfi_scan_value(const char *p, size_t n, int depth, size_t *at, const char **why);

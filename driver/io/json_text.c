@@ -38,21 +38,36 @@ void qfi_text_str(qfi_text *t, const char *s)
     qfi_text_add(t, s, strlen(s));
 }
 
+void qfi_text_int(qfi_text *t, int64_t v)
+{
+    char digits[24], *p = digits + sizeof digits;
+    uint64_t left = v < 0 ? -(uint64_t)v : (uint64_t)v;
+    do
+        *--p = (char)('0' + left % 10);
+    while (left /= 10);
+    if (v < 0)
+        *--p = '-';
+    qfi_text_add(t, p, (size_t)(digits + sizeof digits - p));
+}
+
 void qfi_text_format(qfi_text *t, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    const int n = vsnprintf(NULL, 0, format, arguments);
+    const int n = vsnprintf(t->p ? t->p + t->n : NULL, t->cap - t->n, format, arguments);
     va_end(arguments);
     if (n < 0) {
         t->failed = true;
         return;
     }
+    const bool fits = (size_t)n < t->cap - t->n;
     if (!reserve(t, (size_t)n))
         return;
-    va_start(arguments, format);
-    vsnprintf(t->p + t->n, (size_t)n + 1, format, arguments);
-    va_end(arguments);
+    if (!fits) {
+        va_start(arguments, format);
+        vsnprintf(t->p + t->n, (size_t)n + 1, format, arguments);
+        va_end(arguments);
+    }
     t->n += (size_t)n;
 }
 

@@ -8,12 +8,24 @@ struct qfi_names_slot {
     uint32_t hash, number;
 };
 
+/* Names of one model differ in a digit or two: the product's upper half depends on all of them. */
+static uint64_t mix(uint64_t hash, const char *p, size_t n)
+{
+    uint64_t word = 0;
+    if (n)
+        memcpy(&word, p, n);
+    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ hash >> 32;
+}
+
 static uint32_t hash_of(qf_str name)
 {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < name.n; i++)
-        h = (h ^ (unsigned char)name.p[i]) * UINT64_C(0x100000001b3);
-    return (uint32_t)(h ^ h >> 32);
+    uint64_t h = name.n;
+    size_t i = 0;
+    for (; name.n - i >= 8; i += 8)
+        h = mix(h, name.p + i, 8);
+    h = mix(h, name.p + i, name.n - i);
+    return (uint32_t)(h >> 32);
 }
 
 /* The slot that holds the name, or the free one where it belongs. */

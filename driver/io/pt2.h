@@ -93,16 +93,25 @@ typedef struct qfi_pt2 {
     bool stamped_contiguous;
 } qfi_pt2;
 
+/* One entry of tensor_values, key and value, and the value that it is about: QFI_NONE if no value
+ * has that name. */
+typedef struct qfi_pt2_typed {
+    qfi_pt2_span text;
+    qfi_id value;
+} qfi_pt2_typed;
+
 /* What the loader keeps of one graph, the top one or a body: graph->source. meta: per value, its
- * TensorMeta; empty if it has none. */
+ * TensorMeta; empty if it has none. typed: the entries of tensor_values in their order. */
 typedef struct qfi_pt2_scope {
     qfi_pt2 *pt2;
     qf_graph *top;
     qfi_names names;
     qfi_pt2_span inputs, outputs, tensor_values, scalar_values[3];
     qfi_pt2_span *meta;
+    qfi_pt2_typed *typed;
+    size_t n_typed;
     qf_str label; /* of a body: what the node calls it */
-    size_t cap_value, cap_meta, cap_node, cap_operand, cap_output, cap_body;
+    size_t cap_value, cap_meta, cap_typed, cap_node, cap_operand, cap_output, cap_body;
 } qfi_pt2_scope;
 
 /* The text of a node: its JSON object. */
@@ -110,6 +119,9 @@ qf_str qfi_pt2_node_text(const qf_graph *graph, qfi_id node);
 
 /* The value of that name in this graph; QFI_NONE if there is none. */
 qfi_id qfi_pt2_value(const qf_graph *graph, qf_str name);
+
+/* The same where `guess` (any number) is probably right. */
+qfi_id qfi_pt2_value_near(const qf_graph *graph, qf_str name, qfi_id guess);
 
 /* ---- Arguments (pt2_args.c) ---- */
 

@@ -27,6 +27,12 @@ qfi_id qfi_pt2_value(const qf_graph *graph, qf_str name)
     return qfi_names_get(&qfi_pt2_scope_of(graph)->names, name);
 }
 
+qfi_id qfi_pt2_value_near(const qf_graph *graph, qf_str name, qfi_id guess)
+{
+    const bool right = guess < graph->n_value && qfi_str_equal(graph->value[guess].name, name);
+    return right && name.n ? guess : qfi_pt2_value(graph, name);
+}
+
 /* Appends a value; *taken: whether its name is in use already (then nothing is appended). */
 static bool add_value(qf_graph *g, qfi_json *j, qfi_value value, bool *taken)
 {
@@ -342,8 +348,38 @@ static bool read_node(qf_graph *g, qfi_json *j)
     return true;
 }
 
+/* A node, with its types, takes that much text in nearly all programs. Room for so many at once
+ * saves making arrays larger; what is not used is not touched. */
+#define NODE_TEXT 400
+
+static bool reserve(qf_graph *g, qfi_json *j)
+{
+    qfi_pt2_scope *s = qfi_pt2_scope_of(g);
+    const size_t n = g->parent ? 0 : j->n / NODE_TEXT;
+    if (n <= s->cap_value)
+        return true;
+    qfi_value *value = qfi_pool_alloc(pool_of(g), n, sizeof *value);
+    qfi_pt2_span *meta = qfi_pool_alloc(pool_of(g), n, sizeof *meta);
+    g->node = qfi_pool_alloc(pool_of(g), n, sizeof *g->node);
+    g->operand = qfi_pool_alloc(pool_of(g), 2 * n, sizeof *g->operand);
+    s->typed = qfi_pool_alloc(pool_of(g), n, sizeof *s->typed);
+    if (!value || !meta || !g->node || !g->operand || !s->typed)
+        return no_memory(j);
+    if (g->n_value) {
+        memcpy(value, g->value, g->n_value * sizeof *value);
+        memcpy(meta, s->meta, g->n_value * sizeof *meta);
+    }
+    g->value = value;
+    s->meta = meta;
+    s->cap_value = s->cap_meta = s->cap_node = s->cap_typed = n;
+    s->cap_operand = 2 * n;
+    return true;
+}
+
 static bool read_nodes(qf_graph *g, qfi_json *j)
 {
+    if (!reserve(g, j))
+        return false;
     if (!qfi_json_enter(j, QFI_JSON_ARRAY))
         return false;
     while (qfi_json_next(j))
@@ -360,14 +396,19 @@ static bool read_tensor_values(qf_graph *g, qfi_json *j)
     qfi_pt2_scope *s = qfi_pt2_scope_of(g);
     qfi_pt2_meta meta;
     qf_str name;
+    qfi_id id = QFI_NONE;
     s->tensor_values.begin = qfi_pt2_at(j);
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return false;
     while (qfi_json_key(j, &name)) {
-        const qfi_id id = qfi_pt2_value(g, name);
+        id = qfi_pt2_value_near(g, name, id + 1); /* they stand in the order of the program */
         const size_t begin = qfi_pt2_at(j);
         if (id == QFI_NONE ? !qfi_json_skip(j, NULL) : !qfi_pt2_meta_read(s->pt2, j, &meta))
             return false;
+        s->typed = qfi_pool_grow(pool_of(g), s->typed, s->n_typed, &s->cap_typed, sizeof *s->typed);
+        if (!s->typed)
+            return no_memory(j);
+        s->typed[s->n_typed++] = (qfi_pt2_typed){ { (size_t)(name.p - j->text) - 1, j->at }, id };
         if (id == QFI_NONE)
             continue;
         qfi_value *v = &g->value[id];

@@ -6,6 +6,11 @@
 
 void qfi_splice_add(qfi_splices *s, size_t begin, size_t end, qf_str text)
 {
+    qfi_splice *last = s->n ? &s->splice[s->n - 1] : NULL;
+    if (last && last->end == begin && begin < end && !text.n && !last->text.n) {
+        last->end = end; /* cuts of neighbours are one */
+        return;
+    }
     qfi_splice *p = qfi_pool_grow(s->pool, s->splice, s->n, &s->cap, sizeof *p);
     if (!p || s->n >= UINT32_MAX) {
         s->failed = true;

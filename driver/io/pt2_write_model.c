@@ -17,8 +17,11 @@ static qf_str text_of(const qfi_text *t)
 
 static void write_ints(qfi_text *t, const int64_t *v, int8_t n)
 {
-    for (int8_t i = 0; i < n; i++)
-        qfi_text_format(t, "%s{\"as_int\": %lld}", i ? ", " : "", (long long)v[i]);
+    for (int8_t i = 0; i < n; i++) {
+        qfi_text_str(t, i ? ", {\"as_int\": " : "{\"as_int\": ");
+        qfi_text_int(t, v[i]);
+        qfi_text_str(t, "}");
+    }
 }
 
 void qfi_pt2_write_meta(const qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c)
@@ -33,13 +36,17 @@ void qfi_pt2_write_meta(const qfi_pt2_writing *w, qfi_text *t, const qfi_constan
     };
     if (span.end && qfi_pt2_meta_read(w->pt2, &j, &meta))
         device = meta.device;
-    qfi_text_format(t, "{\"dtype\": %d, \"sizes\": [", qf_dtype_get(c->type.dtype)->torch);
+    qfi_text_str(t, "{\"dtype\": ");
+    qfi_text_int(t, qf_dtype_get(c->type.dtype)->torch);
+    qfi_text_str(t, ", \"sizes\": [");
     write_ints(t, c->type.dim, c->type.rank);
-    qfi_text_format(t, "], \"requires_grad\": false, \"device\": %.*s, \"strides\": [",
-                    QFI_STR(device));
+    qfi_text_str(t, "], \"requires_grad\": false, \"device\": ");
+    qfi_text_add(t, device.p, device.n);
+    qfi_text_str(t, ", \"strides\": [");
     write_ints(t, c->stride, c->type.rank);
-    qfi_text_format(t, "], \"storage_offset\": {\"as_int\": %lld}, \"layout\": 7}",
-                    (long long)c->offset);
+    qfi_text_str(t, "], \"storage_offset\": {\"as_int\": ");
+    qfi_text_int(t, c->offset);
+    qfi_text_str(t, "}, \"layout\": 7}");
 }
 
 /* ---- configs ---- */
@@ -207,14 +214,15 @@ static qf_status write_tensor_values(qfi_pt2_writing *w, qfi_splices *s)
 {
     const qfi_pt2_scope *scope = qfi_pt2_scope_of(w->graph);
     qfi_text more = { .pool = w->pool };
-    qfi_pt2_entries e;
-    QF_TRY(qfi_pt2_entries_of(s->source, scope->tensor_values, w->pool, &e, w->diag));
-    bool *drop = qfi_pool_alloc(w->pool, e.n + 1u, sizeof *drop);
-    if (!drop)
+    const uint32_t n = (uint32_t)scope->n_typed;
+    qfi_pt2_span *entry = qfi_pool_alloc(w->pool, n + 1u, sizeof *entry);
+    bool *drop = qfi_pool_alloc(w->pool, n + 1u, sizeof *drop);
+    if (!entry || !drop)
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
-    for (uint32_t i = 0; i < e.n; i++) {
-        const qfi_id id = qfi_pt2_value(w->graph, e.key[i]);
-        drop[i] = id != QFI_NONE && is_gone(w, id);
+    for (uint32_t i = 0; i < n; i++) {
+        const qfi_pt2_typed *typed = &scope->typed[i];
+        entry[i] = typed->text;
+        drop[i] = typed->value != QFI_NONE && is_gone(w, typed->value);
     }
     for (uint32_t i = 0; i < w->edits->n_constant; i++) {
         const qfi_constant *c = &w->edits->constant[i];
@@ -230,7 +238,7 @@ static qf_status write_tensor_values(qfi_pt2_writing *w, qfi_splices *s)
             qfi_splice_add(s, old.begin, old.end, text_of(t));
         s->failed = s->failed || t->failed;
     }
-    qfi_splice_list(s, scope->tensor_values, e.entry, drop, e.n, e.n, text_of(&more));
+    qfi_splice_list(s, scope->tensor_values, entry, drop, n, n, text_of(&more));
     return QF_OK;
 }
 
