@@ -9,23 +9,28 @@ struct qfi_names_slot {
 };
 
 /* Names of one model differ in a digit or two: the product's upper half depends on all of them. */
-static uint64_t mix(uint64_t hash, const char *p, size_t n)
+static uint64_t mix(uint64_t hash, uint64_t word)
 {
-    uint64_t word = 0;
-    if (n)
-        memcpy(&word, p, n);
     hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
     return hash ^ hash >> 32;
 }
 
+static uint64_t word_at(const char *p)
+{
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+/* The last word overlaps the one before it. */
 static uint32_t hash_of(qf_str name)
 {
-    uint64_t h = name.n;
-    size_t i = 0;
-    for (; name.n - i >= 8; i += 8)
-        h = mix(h, name.p + i, 8);
-    h = mix(h, name.p + i, name.n - i);
-    return (uint32_t)(h >> 32);
+    uint64_t h = name.n, word = 0;
+    for (size_t i = 0; i + 8 < name.n; i += 8)
+        h = mix(h, word_at(name.p + i));
+    for (size_t i = 0; name.n < 8 && i < name.n; i++)
+        word = word << 8 | (unsigned char)name.p[i];
+    return (uint32_t)(mix(h, name.n < 8 ? word : word_at(name.p + name.n - 8)) >> 32);
 }
 
 /* The slot that holds the name, or the free one where it belongs. */
