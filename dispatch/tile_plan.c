@@ -179,7 +179,7 @@ static void choose_tile(qfi_tiles *t, int64_t size)
     /* A transposed tile is one cache line of the operand high, so that each line is fetched once.
      */
     const int64_t all = QFI_SLOT_BYTES / slot;
-    t->n = min64(t->cols, turned ? 64 : all);
+    t->n = min64(t->cols, turned && !t->joined ? 64 : all);
     t->m = min64(min64(t->rows, QFI_SLOT_ROWS), all / t->n);
 }
 

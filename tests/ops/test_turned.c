@@ -1,0 +1,79 @@
+/* Rows of an operand that become columns of the result, of every width, stored past the caches and
+ * not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <qfold/eval.h>
+
+static const qf_dtype dtypes[] = { QF_DT_i8, QF_DT_i16, QF_DT_i32, QF_DT_i64 };
+
+static int64_t number(int64_t i)
+{
+    return (i * 37 + i / 100) % 251 - 125;
+}
+
+static qf_tensor view(qf_storage *s, qf_dtype dtype, int64_t m, int64_t n)
+{
+    return (qf_tensor){
+        .storage = s, .dtype = dtype, .rank = 2, .shape = { m, n }, .stride = { n, 1 }
+    };
+}
+
+/* The least significant bytes come first. */
+static void put(qf_storage *s, size_t size, int64_t at, int64_t value)
+{
+    memcpy((char *)s->data + (size_t)at * size, &value, size);
+}
+
+static void check(qf_dtype dtype, qf_op op, int64_t m, int64_t n, uint64_t cache)
+{
+    const size_t size = qf_dtype_get(dtype)->bits / 8, bytes = (size_t)(m * n) * size;
+    const qf_attrs swap = { .dims = { { 1, 0 } } };
+    qf_storage *from = qf_storage_new(bytes), *to = qf_storage_new(bytes),
+               *want = qf_storage_new(bytes);
+    qf_tensor in = view(from, dtype, n, m), out = view(to, dtype, m, n);
+    const qf_ctx ctx = { .struct_size = sizeof ctx, .cache = cache };
+
+    assert_true(from && to && want);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            put(from, size, j * m + i, number(j * m + i));
+            put(want, size, i * n + j, number(j * m + i) * (op == QF_OP_neg ? -1 : 1));
+        }
+    if (op == QF_OP_neg)
+        in = (qf_tensor){
+            .storage = from, .dtype = dtype, .rank = 2, .shape = { m, n }, .stride = { 1, m }
+        };
+    assert_int_equal(qf_eval(&ctx, op, &swap, &in, 1, &out, NULL), QF_OK);
+    assert_memory_equal(to->data, want->data, bytes);
+    qf_storage_unref(from);
+    qf_storage_unref(to);
+    qf_storage_unref(want);
+}
+
+static void widths(void **state)
+{
+    static const int64_t rows[] = { 1, 7, 16, 40, 65, 300 },
+                         columns[] = { 1, 3, 16, 31, 63, 64, 65, 74, 100, 127, 128, 200, 255, 300 };
+
+    (void)state;
+    for (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            for (size_t j = 0; j < sizeof columns / sizeof *columns; j++)
+                for (uint64_t cache = 0; cache < 2; cache++) {
+                    check(dtypes[d], QF_OP_permute, rows[i], columns[j], cache);
+                    check(dtypes[d], QF_OP_neg, rows[i], columns[j], cache);
+                }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(widths),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
