@@ -2,6 +2,7 @@
  * their place in scratch. */
 #include <string.h>
 
+#include "dispatch/arith.h"
 #include "dispatch/breakers/breaker.h"
 
 #define LEAST_WINDOW ((uint64_t)1 << 14)
@@ -173,7 +174,7 @@ static qf_status plan_kept(qfi_builder *b, uint32_t result, const qfi_segment **
         if (!b->value[id].keep)
             continue;
         kept[pipe->n_kept] = (qfi_kept){ .last = pipe->n_kept,
-                                         .size = (b->value[id].bytes + 63) & ~(uint64_t)63,
+                                         .size = qfi_lines(b->value[id].bytes),
                                          .segment = segment[id] };
         if (kept[pipe->n_kept].size > UINT64_MAX / 4)
             QF_FAIL(b->diag, QF_ERR_LIMIT, "a value of %llu bytes must be kept",

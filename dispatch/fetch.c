@@ -1,5 +1,6 @@
 /* Operands of a box: where they are in memory, read from where they are not, or made by a breaker.
  */
+#include "dispatch/arith.h"
 #include "dispatch/run.h"
 
 #include <string.h>
@@ -18,11 +19,6 @@ typedef struct reading {
     uint64_t per_task;
 } reading;
 
-static int64_t magnitude(int64_t a)
-{
-    return a < 0 ? -a : a;
-}
-
 /* Loops of an operand from the shortest to the longest step, those that do not move it left out. */
 static int sort_loops(const qfi_form *at, int n_loop, const int64_t *n, uint8_t *loop)
 {
@@ -32,7 +28,7 @@ static int sort_loops(const qfi_form *at, int n_loop, const int64_t *n, uint8_t 
         if (at->step[l] == 0 || n[l] == 1)
             continue;
         int k = count++;
-        for (; k > 0 && magnitude(at->step[loop[k - 1]]) > magnitude(at->step[l]); k--)
+        for (; k > 0 && qfi_magnitude(at->step[loop[k - 1]]) > qfi_magnitude(at->step[l]); k--)
             loop[k] = loop[k - 1];
         loop[k] = (uint8_t)l;
     }
@@ -49,7 +45,7 @@ static int dense_loops(const qfi_form *at, const int64_t *n, const uint8_t *loop
 
     *span = 1;
     for (; k < count; k++) {
-        const uint64_t step = (uint64_t)magnitude(at->step[loop[k]]);
+        const uint64_t step = (uint64_t)qfi_magnitude(at->step[loop[k]]);
         if (bits >= 8 && step > 2 * *span)
             break;
         *span += step * (uint64_t)(n[loop[k]] - 1);
@@ -273,7 +269,7 @@ bool qfi_panel_box_of(const qfi_run *run, const qfi_operand *o, const qfi_box *b
         int64_t base = row->base, span = 0, low = 0;
         for (int l = 0; l < box->n_loop; l++) {
             base += row->step[l] * lo[l];
-            span += magnitude(row->step[l]) * (n[l] - 1);
+            span += qfi_magnitude(row->step[l]) * (n[l] - 1);
             low += row->step[l] < 0 ? row->step[l] * (n[l] - 1) : 0;
         }
         out->from[d] = base + low;

@@ -1,4 +1,5 @@
 /* Affine forms over the loops of a box, and cutting and splitting boxes until forms are affine. */
+#include "dispatch/arith.h"
 #include "dispatch/loops.h"
 
 #include <string.h>
@@ -13,11 +14,6 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return -floor_div(-a, b);
 }
 
-static int64_t magnitude(int64_t a)
-{
-    return a < 0 ? -a : a;
-}
-
 static int64_t gcd(int64_t a, int64_t b)
 {
     while (b) {
@@ -25,7 +21,7 @@ static int64_t gcd(int64_t a, int64_t b)
         a = b;
         b = r;
     }
-    return magnitude(a);
+    return qfi_magnitude(a);
 }
 
 void qfi_form_add(qfi_form *x, const qfi_form *a, int64_t scale, int n_loop)
@@ -53,10 +49,10 @@ bool qfi_form_equal(const qfi_form *a, const qfi_form *b, int n_loop)
  * `start`, the last by the end of the loop. */
 static qfi_change align_loop(int loop, int64_t step, int64_t start, int64_t n, int64_t count)
 {
-    const int64_t period = n / magnitude(step);
+    const int64_t period = n / qfi_magnitude(step);
     const int64_t first = step > 0 ? ceil_div(n - start, step) : start / -step + 1;
 
-    if (n % magnitude(step) != 0)
+    if (n % qfi_magnitude(step) != 0)
         return (qfi_change){ .kind = QFI_NEVER };
     if (first != period)
         return (qfi_change){ QFI_CUT, (uint8_t)loop, first };
@@ -130,7 +126,7 @@ qfi_change qfi_form_compare(const qfi_form *row, int64_t limit, const qfi_box *b
         return (qfi_change){ .kind = QFI_FITS };
     for (int l = 0; l < box->n_loop; l++) {
         const int64_t step = row->step[l];
-        if (box->n[l] < 2 || magnitude(step) <= best)
+        if (box->n[l] < 2 || qfi_magnitude(step) <= best)
             continue;
         const int64_t span = step * (box->n[l] - 1);
         const int64_t rest_least = least - (step < 0 ? span : 0),
@@ -138,7 +134,7 @@ qfi_change qfi_form_compare(const qfi_form *row, int64_t limit, const qfi_box *b
         const int64_t cut = crossing(step, rest_least, rest_greatest, limit, box->n[l]);
         if (cut == 0)
             continue;
-        best = magnitude(step);
+        best = qfi_magnitude(step);
         loop = l;
         at = cut;
     }

@@ -1,10 +1,6 @@
 /* The order in which loops run, and which two of them make a tile. */
+#include "dispatch/arith.h"
 #include "dispatch/loops.h"
-
-static int64_t magnitude(int64_t a)
-{
-    return a < 0 ? -a : a;
-}
 
 static void move_loop(qfi_nest *nest, int to, int from)
 {
@@ -79,7 +75,7 @@ void qfi_nest_tiles(qfi_nest *nest, int n_operand)
         if (step[nest->col] == 0 || step[nest->col] == 1)
             continue;
         for (int l = 0; l < nest->col; l++)
-            if (magnitude(step[l]) == 1) {
+            if (qfi_magnitude(step[l]) == 1) {
                 nest->row = (int8_t)l;
                 return;
             }

@@ -1,5 +1,6 @@
 /* Which operands stand in memory for a whole run: those that windows or breakers would read again
  * and again, or in runs too short for a disk or a system call. */
+#include "dispatch/arith.h"
 #include "dispatch/stream.h"
 
 #define SHORT_RUN ((uint64_t)1 << 14)
@@ -12,7 +13,7 @@ static void want(qfi_wants *w, const qfi_piece *piece, const qfi_operand *o)
     if (w->n == QFI_RESIDENTS || size > w->room || w->size > w->room - size)
         return;
     w->item[w->n++] = (qfi_want){ piece, o };
-    w->size += (size + 63) & ~(uint64_t)63;
+    w->size += qfi_lines(size);
 }
 
 static bool is_wanted(const qfi_wants *w, const qfi_operand *o)

@@ -4,6 +4,7 @@
  *
  * Their sum never exceeds the context's memory. If the slots of all workers do not fit, one thread
  * runs alone. */
+#include "dispatch/arith.h"
 #include "dispatch/stream.h"
 
 #include <string.h>
@@ -58,7 +59,7 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     s->run.slots = block + scratch;
     s->run.staging = staging ? s->run.slots + slots * workers : NULL;
     s->window = s->run.slots + slots * workers + staging;
-    s->run.work.p = s->window + ((s->window_size + 63) & ~(uint64_t)63);
+    s->run.work.p = s->window + qfi_lines(s->window_size);
     s->run.work.size = work;
     return QF_OK;
 }

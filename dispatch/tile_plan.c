@@ -1,12 +1,12 @@
 /* Planning the tiles of a box: how operands are loaded and the result is stored, how large tiles
  * and tasks are. */
+#include "dispatch/arith.h"
 #include "dispatch/tiles.h"
 
 #include <stdlib.h>
 
 #define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
-#define MADE_BYTES                                                                                 \
-    6144 /* of a tile that a breaker makes, of at most so many rows: it fits a slot */
+#define MADE_BYTES 6144 /* of a tile that a breaker makes: with pads after rows it fits a slot */
 #define MADE_ROWS 32
 #define LINE 64
 #define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
@@ -14,16 +14,6 @@
 #define SMALL_TILE (1 << 14) /* of few rows or columns: it stays in the first cache */
 #define FEW_ROWS 16 /* of a transposed tile: their lines stay in the first cache while they fill */
 #define STREAM_TASK_BYTES ((int64_t)1 << 18) /* a store fence after each task, and few of them */
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t at_least_1(int64_t a)
-{
-    return a < 1 ? 1 : a;
-}
 
 static qfi_load choose_load(const qfi_tiles *t, int i)
 {
@@ -120,9 +110,8 @@ static int64_t split_evenly(int64_t n, int64_t most, int64_t unit)
 {
     if (n <= most)
         return n;
-    const int64_t whole = most / unit * unit, parts = (n + whole - 1) / whole,
-                  part = (n + parts - 1) / parts;
-    return (part + unit - 1) / unit * unit;
+    const int64_t whole = most / unit * unit, parts = qfi_parts(n, whole);
+    return qfi_round_up(qfi_parts(n, parts), unit);
 }
 
 /* Tiles of transposed elements: whole lines of the operand, long runs of the destination. */
@@ -132,7 +121,7 @@ static void choose_moved_tile(qfi_tiles *t, int64_t size)
 
     if (t->joined) {
         t->n = t->cols;
-        t->m = min64(t->rows, SMALL_TILE / (t->n * size) / line * line);
+        t->m = qfi_min64(t->rows, SMALL_TILE / (t->n * size) / line * line);
         return;
     }
     t->n = RUN_BYTES / size;
@@ -147,12 +136,12 @@ static void choose_moved_tile(qfi_tiles *t, int64_t size)
 static void choose_made(qfi_tiles *t, int64_t elements)
 {
     const qfk_row *kernel = t->made.breaker->kernel[0];
-    const int64_t blocks = at_least_1(elements / kernel->mr / kernel->nr),
-                  across = min64(at_least_1(blocks / 2), (t->cols + kernel->nr - 1) / kernel->nr);
+    const int64_t blocks = qfi_max64(1, elements / kernel->mr / kernel->nr),
+                  across = qfi_min64(qfi_max64(1, blocks / 2), qfi_parts(t->cols, kernel->nr));
 
     t->n = across * kernel->nr;
-    t->m = at_least_1(min64(blocks / across, MADE_ROWS / kernel->mr)) * kernel->mr;
-    t->strip = at_least_1(t->made.breaker->tiles->strip(t->made.breaker) / t->n);
+    t->m = qfi_max64(1, qfi_min64(blocks / across, MADE_ROWS / kernel->mr)) * kernel->mr;
+    t->strip = qfi_max64(1, t->made.breaker->tiles->strip(t->made.breaker) / t->n);
     t->skip = t->made.skip;
 }
 
@@ -172,15 +161,15 @@ static void choose_tile(qfi_tiles *t, int64_t size)
         return;
     }
     if (is_direct(t) && (t->patches || !t->staged)) {
-        t->n = min64(t->cols, TASK_BYTES / size);
-        t->m = min64(t->rows, TASK_BYTES / size / t->n);
+        t->n = qfi_min64(t->cols, TASK_BYTES / size);
+        t->m = qfi_min64(t->rows, TASK_BYTES / size / t->n);
         return;
     }
     /* A transposed tile is one cache line of the operand high, so that each line is fetched once.
      */
     const int64_t all = QFI_SLOT_BYTES / slot;
-    t->n = min64(t->cols, turned && !t->joined ? 64 : all);
-    t->m = min64(min64(t->rows, QFI_SLOT_ROWS), all / t->n);
+    t->n = qfi_min64(t->cols, turned && !t->joined ? 64 : all);
+    t->m = qfi_min64(qfi_min64(t->rows, QFI_SLOT_ROWS), all / t->n);
 }
 
 /* Tiles of long rows begin at lines of the destination, but for the first. */
@@ -231,12 +220,12 @@ static void plan_tasks(qfi_tiles *t, int64_t size)
 
     for (int64_t i = 0; i < t->n_outer; i++)
         outer *= t->nest.n[t->outer[i]];
-    t->tiles_m = (t->rows + t->skip + t->m - 1) / t->m;
-    t->tiles_n = (t->cols + t->shift + t->n - 1) / t->n;
-    t->strip = min64(t->strip, t->tiles_n);
+    t->tiles_m = qfi_parts(t->rows + t->skip, t->m);
+    t->tiles_n = qfi_parts(t->cols + t->shift, t->n);
+    t->strip = qfi_min64(t->strip, t->tiles_n);
     t->total = outer * t->tiles_m * t->tiles_n;
-    t->per_task = (t->streams ? STREAM_TASK_BYTES : TASK_BYTES) / (t->m * t->n * size);
-    t->per_task = t->per_task < 1 ? 1 : t->per_task;
+    t->per_task =
+        qfi_max64(1, (t->streams ? STREAM_TASK_BYTES : TASK_BYTES) / (t->m * t->n * size));
     /* The number of tasks stays far from the limit of the callback. */
     if (t->total / t->per_task > 1 << 20)
         t->per_task = t->total >> 20;

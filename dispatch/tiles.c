@@ -1,14 +1,10 @@
 /* Walking the tiles of a box: load what is not adjacent, call the stages, store. */
+#include "dispatch/arith.h"
 #include "dispatch/tiles.h"
 
 #include <string.h>
 
 #define PATCH_BYTES 1024 /* of the destination, that one kernel call makes, then one streams */
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* One tile at hand: position of every lane, and what the references mean. */
 typedef struct tile {
@@ -27,13 +23,13 @@ static void place_tile(tile *x, int64_t number)
     const qfi_nest *nest = &t->nest;
     const int64_t plane = t->tiles_m * t->tiles_n, in_strip = t->strip * t->tiles_m,
                   at = number % plane, first = at / in_strip * t->strip,
-                  width = min64(t->strip, t->tiles_n - first), across = at % in_strip % width;
+                  width = qfi_min64(t->strip, t->tiles_n - first), across = at % in_strip % width;
     const int64_t left = (first + across) * t->n - t->shift, j = left < 0 ? 0 : left,
                   top = at % in_strip / width * t->m - t->skip, i = top < 0 ? 0 : top;
     int64_t rest = number / plane;
 
-    x->m = (size_t)(min64(top + t->m, t->rows) - i);
-    x->n = (size_t)(min64(left + t->n, t->cols) - j);
+    x->m = (size_t)(qfi_min64(top + t->m, t->rows) - i);
+    x->n = (size_t)(qfi_min64(left + t->n, t->cols) - j);
     x->down = across + 1 == width ? t->m : 0;
     x->right = across + 1 == width ? (1 - width) * t->n : t->n;
     for (int k = 0; k < nest->n_lane; k++)
@@ -253,12 +249,13 @@ static void run_patches(tile *x)
 {
     const int64_t most = PATCH_BYTES / (x->t->segment->bits / 8), rows = (int64_t)x->m,
                   columns = (int64_t)x->n;
-    const int64_t n = min64(columns, most), m = most / n;
+    const int64_t n = qfi_min64(columns, most), m = most / n;
     const patches p = find_patches(x);
 
     for (int64_t i = 0; i < rows; i += m)
         for (int64_t j = 0; j < columns; j += n)
-            run_patch(x, &p, i, j, (size_t)min64(m, rows - i), (size_t)min64(n, columns - j));
+            run_patch(x, &p, i, j, (size_t)qfi_min64(m, rows - i),
+                      (size_t)qfi_min64(n, columns - j));
 }
 
 static void run_tile(tile *x, int64_t number)
@@ -276,10 +273,9 @@ static void run_tile(tile *x, int64_t number)
     if (plain) {
         const qfi_form *lane = &x->t->nest.lane[1 + p->root];
         const int64_t size = x->t->segment->bits / 8;
-        x->view[p->root] =
-            (qfk_in){ x->t->source[p->root] + x->at[1 + p->root] * size,
-                      qfi_step_of(lane, x->t->nest.row) * size,
-                      qfi_step_of(lane, x->t->nest.col) * size };
+        x->view[p->root] = (qfk_in){ x->t->source[p->root] + x->at[1 + p->root] * size,
+                                     qfi_step_of(lane, x->t->nest.row) * size,
+                                     qfi_step_of(lane, x->t->nest.col) * size };
     }
     if (x->t->patches) {
         run_patches(x);
@@ -302,7 +298,7 @@ static inline void store_fence(void)
 static void tiles_task(void *arg, uint32_t i, uint32_t worker)
 {
     const qfi_tiles *t = arg;
-    const int64_t first = i * t->per_task, end = min64(first + t->per_task, t->total);
+    const int64_t first = i * t->per_task, end = qfi_min64(first + t->per_task, t->total);
     qfk_param param[QFI_STAGES];
     uint32_t bad = 0;
     tile x = { .t = t,
@@ -327,5 +323,5 @@ void qfi_tiles_run(qfi_run *run, qfi_tiles *t)
     qfi_nest_tidy(&t->nest);
     qfi_nest_tiles(&t->nest, t->piece->n_operand);
     qfi_tiles_plan(t);
-    qfi_run_tasks(run, (uint32_t)((t->total + t->per_task - 1) / t->per_task), tiles_task, t);
+    qfi_run_tasks(run, (uint32_t)(qfi_parts(t->total, t->per_task)), tiles_task, t);
 }

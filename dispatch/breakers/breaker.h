@@ -17,6 +17,9 @@ qfi_breaker_run qfi_matmul_run, qfi_reduce_run, qfi_scan_run, qfi_gather_run;
 bool qfi_matmul_in_tiles(const qfi_builder *b, uint32_t id);
 void qfi_matmul_use_tiles(qfi_breaker *x);
 
+/* Memory of a task for what its operands read, if more does not fit. */
+#define QFI_LEAST_FETCH ((uint64_t)1 << 14)
+
 /* The rule for the breaker's operator. */
 qf_status qfi_breaker_finish(qfi_builder *b, qfi_breaker *x);
 

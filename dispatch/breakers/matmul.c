@@ -1,5 +1,6 @@
 /* Matrix products: compiling them, and cutting a result for operands that have to be read.
  * product.c makes a box of the result, packing.c its operands' panels. */
+#include "dispatch/arith.h"
 #include "dispatch/breakers/product.h"
 
 #include <string.h>
@@ -17,11 +18,6 @@ static qf_dtype accumulator(qf_dtype t)
     return t == QF_DT_f64 ? QF_DT_f64 : QF_DT_f32;
 }
 
-static int64_t magnitude(int64_t a)
-{
-    return a < 0 ? -a : a;
-}
-
 /* Elements between neighbours along dim `d` of what the segment reads; 0 if that is not one thing.
  */
 static int64_t step_along(const qfi_segment *s, int d)
@@ -30,7 +26,7 @@ static int64_t step_along(const qfi_segment *s, int d)
 
     for (int l = 0; piece && piece->n_operand > 0 && l < piece->box.n_loop; l++)
         if (piece->box.dim[l] == d && piece->box.pace[l] == 1)
-            return magnitude(piece->operand[0].at.step[l]);
+            return qfi_magnitude(piece->operand[0].at.step[l]);
     return 0;
 }
 

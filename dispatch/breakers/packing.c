@@ -3,6 +3,7 @@
  * An operand in memory goes to its panels directly, whatever its strides; one that is computed,
  * converted or read is made a group of panels at a time, in a block that stays in the second cache
  * level, and packed from there. */
+#include "dispatch/arith.h"
 #include "dispatch/breakers/product.h"
 
 #include <string.h>
@@ -79,30 +80,20 @@ uint64_t qfi_factor_box(const qfi_breaker *x, int i, const int64_t *lo, const in
     return all * (qf_dtype_get(x->in_type[i].dtype)->bits + 7) / 8;
 }
 
-static int64_t round_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b * b;
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int64_t qfi_factor_packed(const qfi_factor *f, int64_t kc, int64_t n)
 {
-    return kc * round_up(n, f->width);
+    return kc * qfi_round_up(n, f->width);
 }
 
 int64_t qfi_factor_group(const qfi_factor *f)
 {
-    return round_up(GROUP_BYTES / f->size, f->width);
+    return qfi_round_up(GROUP_BYTES / f->size, f->width);
 }
 
 uint64_t qfi_factor_room(const qfi_factor *f, int64_t kc, int64_t n)
 {
-    const int64_t group = min64(n, qfi_factor_group(f));
-    return f->p ? 0 : ((uint64_t)(kc * group * f->size) + 63) & ~(uint64_t)63;
+    const int64_t group = qfi_min64(n, qfi_factor_group(f));
+    return f->p ? 0 : qfi_lines((uint64_t)(kc * group * f->size));
 }
 
 /* One group of panels, elements k_step and x_step bytes apart. */
@@ -119,8 +110,8 @@ static void pack_group(const qfi_factor *f, const char *from, int64_t k_step, in
         for (int64_t j = 0; j < n; j += f->width) {
             const qfk_in in = { from + k * k_step + j * x_step, k_step, x_step };
             const qfk_out out = { to + (j * kc + k * f->width) * f->size, f->width * f->size };
-            f->panel->fn((size_t)min64(rows, kc - k), (size_t)min64(f->width, n - j), &in, out,
-                         NULL);
+            f->panel->fn((size_t)qfi_min64(rows, kc - k), (size_t)qfi_min64(f->width, n - j), &in,
+                         out, NULL);
         }
 }
 
@@ -168,7 +159,7 @@ qf_status qfi_factor_pack(qfi_run *run, const qfi_factor *f, const qfi_factor_pa
     const char *from = f->p ? qfi_factor_at(f, part->batch, part->n_batch) : NULL;
 
     for (int64_t j = 0; j < part->n; j += group) {
-        const int64_t n = min64(group, part->n - j);
+        const int64_t n = qfi_min64(group, part->n - j);
         char *panels = to + j * part->kc * f->size;
         if (from) {
             pack_group(f, from + part->k0 * f->step[f->k_at] + (part->x0 + j) * x_step,

@@ -1,16 +1,11 @@
 /* Groups, panels and blocks of an operand. Their sizes change nothing but the time: rows are met in
  * the order of their columns. */
+#include "dispatch/arith.h"
 #include "dispatch/breakers/panels.h"
 
 #include <string.h>
 
-#define LEAST_FETCH ((uint64_t)1 << 14) /* for a task's own reads, if a panel does not fit */
-#define TALL_ROWS 32                    /* two cache lines of f32 */
-
-static int64_t magnitude(int64_t a)
-{
-    return a < 0 ? -a : a;
-}
+#define TALL_ROWS 32 /* two cache lines of f32 */
 
 static int64_t product(int n_dim, const int64_t *n)
 {
@@ -18,16 +13,6 @@ static int64_t product(int n_dim, const int64_t *n)
     for (int d = 0; d < n_dim; d++)
         all *= n[d];
     return all;
-}
-
-static int64_t at_least_1(int64_t a)
-{
-    return a < 1 ? 1 : a;
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 /* The largest of a piece's operands decides; NULL if it has none with an order of its own. */
@@ -56,7 +41,7 @@ static int64_t read_size(const qfi_piece *piece)
 
     for (int i = 0; i < piece->n_operand; i++)
         size += piece->operand[i].source == QFI_READ ? (piece->operand[i].bits + 7) / 8 : 0;
-    return at_least_1(size);
+    return qfi_max64(1, size);
 }
 
 /* Rows that lie between two columns of one row, and so have to be read together with it; whether
@@ -70,7 +55,7 @@ static int64_t interleaved(const qfi_panels *p, bool *tall)
 
     *tall = false;
     for (int l = 0; o && l < piece->box.n_loop; l++) {
-        const int64_t each = magnitude(o->at.step[l]);
+        const int64_t each = qfi_magnitude(o->at.step[l]);
         const int d = piece->box.dim[l];
         if (each == 0)
             continue;
@@ -96,20 +81,20 @@ static void plan(qfi_panels *p)
     int64_t rows = all, columns = width;
 
     if (p->reads && all > 0 && width > 0) {
-        const int64_t fit = at_least_1((int64_t)(room / 3) / read_size(p->segment->piece[0])),
-                      most_rows = at_least_1((int64_t)(room / 2 / p->carry));
+        const int64_t fit = qfi_max64(1, (int64_t)(room / 3) / read_size(p->segment->piece[0])),
+                      most_rows = qfi_max64(1, (int64_t)(room / 2 / p->carry));
         if (width <= fit / together) {
-            rows = at_least_1(fit / width);
+            rows = qfi_max64(1, fit / width);
         } else {
-            rows = min64(min64(together, most_rows), fit);
-            columns = at_least_1(fit / rows);
+            rows = qfi_min64(qfi_min64(together, most_rows), fit);
+            columns = qfi_max64(1, fit / rows);
         }
     }
-    p->groups = qfi_walk_make(p->n_row, p->n, at_least_1(rows));
-    p->panels = qfi_walk_make(n_column, p->n + p->n_row, at_least_1(columns));
+    p->groups = qfi_walk_make(p->n_row, p->n, qfi_max64(1, rows));
+    p->panels = qfi_walk_make(n_column, p->n + p->n_row, qfi_max64(1, columns));
     p->block_columns = tall ? QFI_BLOCK / TALL_ROWS : QFI_BLOCK;
-    const int64_t chunk = at_least_1(min64(width, p->block_columns));
-    p->block_rows = tall ? TALL_ROWS : min64(QFI_BLOCK / chunk, QFI_BLOCK_ROWS);
+    const int64_t chunk = qfi_max64(1, qfi_min64(width, p->block_columns));
+    p->block_rows = tall ? TALL_ROWS : qfi_min64(QFI_BLOCK / chunk, QFI_BLOCK_ROWS);
 }
 
 /* One panel of a group. */
@@ -183,7 +168,7 @@ qf_status qfi_panels_run(qfi_panels *p, uint64_t each, qfi_panel_visit *visit, c
     int64_t most = 0;
 
     p->reads = qfi_fetch_reads(p->run, p->segment);
-    p->fetch = p->segment->reads ? LEAST_FETCH : 0;
+    p->fetch = p->segment->reads ? QFI_LEAST_FETCH : 0;
     p->each = each + p->fetch;
     p->work = qfi_area_get(&p->run->work, p->each * workers);
     if (!p->work)

@@ -9,6 +9,7 @@
  * C is the destination itself where that can hold the sums, and the part's own memory otherwise.
  * Many small products go one to a task instead. One chain per element, in order of k: neither the
  * parts nor the number of threads change a bit. */
+#include "dispatch/arith.h"
 #include "dispatch/breakers/product.h"
 #include "dispatch/providers/providers.h"
 
@@ -46,26 +47,6 @@ typedef struct product {
     qfi_blas_product call;
 } product;
 
-static int64_t round_up(int64_t a, int64_t b)
-{
-    return (a + b - 1) / b * b;
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static uint64_t aligned(int64_t bytes)
-{
-    return ((uint64_t)bytes + 63) & ~(uint64_t)63;
-}
-
 static uint64_t shared_size(const product *p)
 {
     return p->pack_a + p->pack_b + p->sum;
@@ -76,41 +57,48 @@ static uint64_t worker_size(const product *p)
     return p->raw + p->edge + p->fetch;
 }
 
+static uint64_t bytes_of(const product *p, int64_t elements)
+{
+    return qfi_lines((uint64_t)(elements * p->size));
+}
+
 static void measure(product *p)
 {
     const uint64_t raw_a = qfi_factor_room(&p->a, p->kc, p->sm),
                    raw_b = qfi_factor_room(&p->b, p->kc, p->sn);
 
-    p->pack_a = aligned(qfi_factor_packed(&p->a, p->kc, p->sm) * p->size);
-    p->pack_b = aligned(qfi_factor_packed(&p->b, p->kc, p->sn) * p->size);
-    p->sum = p->direct ? 0 : aligned(round_up(p->sm, p->mr) * round_up(p->sn, p->nr) * p->size);
+    p->pack_a = bytes_of(p, qfi_factor_packed(&p->a, p->kc, p->sm));
+    p->pack_b = bytes_of(p, qfi_factor_packed(&p->b, p->kc, p->sn));
+    p->sum = p->direct ? 0 : bytes_of(p, qfi_round_up(p->sm, p->mr) * qfi_round_up(p->sn, p->nr));
     p->raw = raw_a > raw_b ? raw_a : raw_b;
-    p->edge = p->direct ? aligned(p->mr * p->nr * p->size) : 0;
+    p->edge = p->direct ? bytes_of(p, p->mr * p->nr) : 0;
     p->fetch = p->a.segment->reads || p->b.segment->reads ? QFI_LEAST_FETCH : 0;
 }
 
 /* An even share of n that is at most `most`, in units. */
 static int64_t share(int64_t n, int64_t most, int64_t unit)
 {
-    const int64_t parts = max64(1, (n + most - 1) / most);
-    return max64(unit, min64(round_up((n + parts - 1) / parts, unit), n));
+    const int64_t parts = qfi_max64(1, qfi_parts(n, most));
+    return qfi_max64(unit, qfi_min64(qfi_round_up(qfi_parts(n, parts), unit), n));
 }
 
 static int64_t halve(int64_t n, int64_t unit)
 {
-    const int64_t half = round_up((n + 1) / 2, unit);
+    const int64_t half = qfi_round_up((n + 1) / 2, unit);
     return half < n ? half : unit;
 }
 
 /* Cut until the packed parts and what `workers` need fit into `room`. */
 static bool choose_parts(product *p, uint64_t room, uint64_t workers)
 {
-    p->kc = max64(1, min64(DEPTH_BYTES / (p->nr * p->size), p->k));
+    p->kc = qfi_max64(1, qfi_min64(DEPTH_BYTES / (p->nr * p->size), p->k));
     p->sm = share(p->m, PART_BYTES / (p->kc * p->size), p->mr);
     p->sn = share(p->cols, PART_BYTES / (p->kc * p->size), p->nr);
     while (!p->direct && p->sm * p->sn * p->size > SUMS_BYTES && (p->sm > p->mr || p->sn > p->nr))
-        *(p->sm > p->sn ? &p->sm : &p->sn) =
-            p->sm > p->sn ? halve(p->sm, p->mr) : halve(p->sn, p->nr);
+        if (p->sm > p->sn)
+            p->sm = halve(p->sm, p->mr);
+        else
+            p->sn = halve(p->sn, p->nr);
     for (measure(p); shared_size(p) + worker_size(p) * workers > room; measure(p)) {
         if (p->sm > p->mr && p->sm >= p->sn)
             p->sm = halve(p->sm, p->mr);
@@ -167,7 +155,7 @@ static void pack_task(void *arg, uint32_t i, uint32_t worker)
                                    .k0 = t->k0,
                                    .kc = t->kc,
                                    .x0 = (first ? t->m0 : t->n0) + at,
-                                   .n = min64(group, n - at) };
+                                   .n = qfi_min64(group, n - at) };
     qfi_task_failed(
         t->run, i,
         qfi_factor_pack(&run, f, &what, (first ? t->a : t->b) + at * t->kc * p->size, mine));
@@ -200,17 +188,17 @@ static void expect(const char *c, int64_t c_row, int64_t rows, int64_t bytes)
 static void multiply_panel(const part *t, int64_t j, int64_t i0, int64_t i1, char *edge)
 {
     const product *p = t->p;
-    const int64_t c_row = p->direct ? row_step(p) : round_up(t->n, p->nr) * p->size,
-                  bytes = (p->direct ? min64(p->nr, t->n - j) : p->nr) * p->size;
+    const int64_t c_row = p->direct ? row_step(p) : qfi_round_up(t->n, p->nr) * p->size,
+                  bytes = (p->direct ? qfi_min64(p->nr, t->n - j) : p->nr) * p->size;
     const char *b = t->b + j * t->kc * p->size;
     char *c = (p->direct ? t->dst : t->sum) + j * p->size;
     qfk_gemm *gemm = p->x->kernel[QFI_PRODUCT_GEMM]->gemm;
 
     for (int64_t i = i0; i < i1; i += p->mr) {
         const char *a = t->a + i * t->kc * p->size;
-        const int64_t rows = p->direct ? min64(p->mr, t->m - i) : p->mr;
+        const int64_t rows = p->direct ? qfi_min64(p->mr, t->m - i) : p->mr;
         if (i + p->mr < i1)
-            expect(c + (i + p->mr) * c_row, c_row, min64(p->mr, t->m - i - p->mr), bytes);
+            expect(c + (i + p->mr) * c_row, c_row, qfi_min64(p->mr, t->m - i - p->mr), bytes);
         if (rows == p->mr && bytes == p->nr * p->size)
             gemm((size_t)t->kc, a, b, c + i * c_row, c_row, t->k0 > 0);
         else
@@ -223,7 +211,7 @@ static void multiply_task(void *arg, uint32_t i, uint32_t worker)
     const part *t = arg;
     const product *p = t->p;
     const int64_t i0 = i / t->blocks_n * p->mc, j0 = i % t->blocks_n * p->nc,
-                  i1 = min64(i0 + p->mc, t->m), j1 = min64(j0 + p->nc, t->n);
+                  i1 = qfi_min64(i0 + p->mc, t->m), j1 = qfi_min64(j0 + p->nc, t->n);
 
     for (int64_t j = j0; j < j1; j += p->nr)
         multiply_panel(t, j, i0, i1, worker_memory(t, worker) + p->raw);
@@ -235,8 +223,8 @@ static void finish_task(void *arg, uint32_t i, uint32_t worker)
 {
     const part *t = arg;
     const product *p = t->p;
-    const int64_t i0 = i * p->mc, m = min64(p->mc, t->m - i0),
-                  pitch = round_up(t->n, p->nr) * p->size,
+    const int64_t i0 = i * p->mc, m = qfi_min64(p->mc, t->m - i0),
+                  pitch = qfi_round_up(t->n, p->nr) * p->size,
                   width = col_step(p) == p->out_size ? t->n : 1;
 
     (void)worker;
@@ -252,16 +240,16 @@ static qf_status run_part(part *t)
     const product *p = t->p;
     const int64_t group_a = qfi_factor_group(&p->a), group_b = qfi_factor_group(&p->b);
 
-    t->groups_a = (t->m + group_a - 1) / group_a;
-    t->groups_b = (t->n + group_b - 1) / group_b;
-    t->blocks_m = (t->m + p->mc - 1) / p->mc;
-    t->blocks_n = (t->n + p->nc - 1) / p->nc;
+    t->groups_a = qfi_parts(t->m, group_a);
+    t->groups_b = qfi_parts(t->n, group_b);
+    t->blocks_m = qfi_parts(t->m, p->mc);
+    t->blocks_n = qfi_parts(t->n, p->nc);
     t->dst = p->dst + (t->m0 - p->m0) * row_step(p) + (t->n0 - p->n0) * col_step(p);
     for (int d = 0; d < p->n_batch; d++)
         t->dst += (t->batch[d] - p->lo[d]) * p->stride[d] * p->out_size;
     t->k0 = 0;
     do {
-        t->kc = min64(p->kc, p->k - t->k0);
+        t->kc = qfi_min64(p->kc, p->k - t->k0);
         qfi_run_tasks(t->run, (uint32_t)(t->groups_a + t->groups_b), pack_task, t);
         QF_TRY(t->run->fault->status);
         qfi_run_tasks(t->run, (uint32_t)(t->blocks_m * t->blocks_n), multiply_task, t);
@@ -288,8 +276,8 @@ static qf_status run_item(const product *p, const qfi_run *run, char *at, int64_
         for (int64_t i = 0; i < p->m; i += p->sm) {
             t.m0 = p->m0 + i;
             t.n0 = p->n0 + j;
-            t.m = min64(p->sm, p->m - i);
-            t.n = min64(p->sn, p->cols - j);
+            t.m = qfi_min64(p->sm, p->m - i);
+            t.n = qfi_min64(p->sn, p->cols - j);
             QF_TRY(run_part(&t));
         }
     return QF_OK;
@@ -306,7 +294,7 @@ static void batch_task(void *arg, uint32_t i, uint32_t worker)
 {
     const batch *b = arg;
     const product *p = b->p;
-    const int64_t first = i * b->per_task, end = min64(first + b->per_task, p->items);
+    const int64_t first = i * b->per_task, end = qfi_min64(first + b->per_task, p->items);
     char *at = b->at + (shared_size(p) + worker_size(p)) * (p->run->serial ? 0 : worker);
     const qfi_run run = qfi_task_run(p->run, worker, (qfi_area){ 0 });
 
@@ -317,13 +305,13 @@ static void batch_task(void *arg, uint32_t i, uint32_t worker)
 
 static qf_status run_batch(product *p, uint64_t workers)
 {
-    const int64_t each = max64(1, p->m * p->cols * max64(1, p->k));
-    batch b = { .p = p, .per_task = max64(1, TASK_PRODUCT / each) };
+    const int64_t each = qfi_max64(1, p->m * p->cols * qfi_max64(1, p->k));
+    batch b = { .p = p, .per_task = qfi_max64(1, TASK_PRODUCT / each) };
 
     b.at = qfi_area_get(&p->run->work, (shared_size(p) + worker_size(p)) * workers);
     if (!b.at)
         return QFI_TOO_LARGE;
-    const int64_t tasks = (p->items + b.per_task - 1) / b.per_task;
+    const int64_t tasks = qfi_parts(p->items, b.per_task);
     if (tasks > INT32_MAX)
         return QFI_TOO_LARGE;
     qfi_run_tasks(p->run, (uint32_t)tasks, batch_task, &b);
@@ -345,8 +333,7 @@ static qf_status run_items(product *p, uint64_t workers)
 static void panel_task(void *arg, uint32_t i, uint32_t worker)
 {
     const product *p = arg;
-    const int64_t rows = (p->m + BLAS_ROWS - 1) / BLAS_ROWS,
-                  columns = (p->cols + BLAS_COLUMNS - 1) / BLAS_COLUMNS;
+    const int64_t rows = qfi_parts(p->m, BLAS_ROWS), columns = qfi_parts(p->cols, BLAS_COLUMNS);
     const int64_t m0 = i / columns % rows * BLAS_ROWS, n0 = i % columns * BLAS_COLUMNS;
     qfi_blas_product call = p->call;
     int64_t item = i / columns / rows, at[QF_MAX_RANK];
@@ -358,8 +345,8 @@ static void panel_task(void *arg, uint32_t i, uint32_t worker)
         c += item % p->n[d] * p->stride[d] * p->out_size;
         item /= p->n[d];
     }
-    call.m = min64(BLAS_ROWS, p->m - m0);
-    call.n = min64(BLAS_COLUMNS, p->cols - n0);
+    call.m = qfi_min64(BLAS_ROWS, p->m - m0);
+    call.n = qfi_min64(BLAS_COLUMNS, p->cols - n0);
     call.a = qfi_factor_at(&p->a, at, p->n_batch) + (p->m0 + m0) * p->a.step[p->a.x_at];
     call.b = qfi_factor_at(&p->b, at, p->n_batch) + (p->n0 + n0) * p->b.step[p->b.x_at];
     call.c = c + (m0 * p->call.c_row + n0) * p->size;
@@ -393,8 +380,7 @@ static bool goes_to_blas(product *p)
 
 static qf_status run_panels(product *p)
 {
-    const int64_t panels =
-        (p->m + BLAS_ROWS - 1) / BLAS_ROWS * ((p->cols + BLAS_COLUMNS - 1) / BLAS_COLUMNS);
+    const int64_t panels = qfi_parts(p->m, BLAS_ROWS) * qfi_parts(p->cols, BLAS_COLUMNS);
 
     if (panels > INT32_MAX / p->items)
         return QFI_TOO_LARGE;

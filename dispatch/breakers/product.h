@@ -8,9 +8,6 @@
 /* Kernels of a product, by its own numbering; FINAL has room for two. */
 enum { QFI_PRODUCT_GEMM, QFI_PRODUCT_PANEL, QFI_PRODUCT_FINAL };
 
-/* Memory of a task for what its operands read. */
-#define QFI_LEAST_FETCH ((uint64_t)1 << 14)
-
 /* One operand: its elements [batch][k][x], x a row of the first or a column of the second. p, step:
  * where they are, in bytes, if that is memory and their type is that of accumulation; NULL: the
  * segment makes them.  width: of a panel.  k_at, x_at: dims of the segment, -1 if it has none. */

@@ -1,5 +1,6 @@
 /* Products made tile by tile: both operands are packed once for a whole run, all of k deep, and a
  * tile is a few calls of the kernel. */
+#include "dispatch/arith.h"
 #include "dispatch/breakers/product.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
  * 512 K. */
 #define STRIP_BYTES ((int64_t)128 << 10)
 
-/* a, b: panels of one batch of each operand after the other; of one batch: its bytes. */
+/* Of both operands: their panels, batch by batch; bytes of a batch; batch dims. */
 typedef struct held {
     char *p[2];
     int64_t batch_size[2], k;
@@ -24,11 +25,6 @@ typedef struct packing {
     char *to, *mine;
 } packing;
 
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static void pack_task(void *arg, uint32_t i, uint32_t worker)
 {
     const packing *p = arg;
@@ -41,9 +37,11 @@ static void pack_task(void *arg, uint32_t i, uint32_t worker)
         batch[d] = rest % p->f.segment->dim[d];
         rest /= p->f.segment->dim[d];
     }
-    const qfi_factor_part part = {
-        .batch = batch, .n_batch = p->f.n_batch, .kc = p->k, .x0 = at, .n = min64(group, p->n - at)
-    };
+    const qfi_factor_part part = { .batch = batch,
+                                   .n_batch = p->f.n_batch,
+                                   .kc = p->k,
+                                   .x0 = at,
+                                   .n = qfi_min64(group, p->n - at) };
     const qf_status st = qfi_factor_pack(
         &run, &p->f, &part, p->to + i / p->groups * p->batch_size + at * p->k * p->f.size, mine);
     qfi_task_failed(p->run, i, st);
@@ -60,7 +58,7 @@ static qf_status hold_factor(qfi_run *run, const qfi_breaker *x, int i, held *h,
 
     p.k = s->dim[p.f.k_at];
     p.n = s->dim[p.f.x_at];
-    p.groups = (p.n + qfi_factor_group(&p.f) - 1) / qfi_factor_group(&p.f);
+    p.groups = qfi_parts(p.n, qfi_factor_group(&p.f));
     p.batch_size = qfi_factor_packed(&p.f, p.k, p.n) * p.f.size;
     p.raw = qfi_factor_room(&p.f, p.k, p.n);
     p.fetch = s->reads ? QFI_LEAST_FETCH : 0;
@@ -75,13 +73,10 @@ static qf_status hold_factor(qfi_run *run, const qfi_breaker *x, int i, held *h,
     p.mine = qfi_area_get(&run->work, (p.raw + p.fetch) * workers);
     if (!p.to || !p.mine)
         return QF_OK;
-    *h = (held){ .p = { h->p[0], h->p[1] },
-                 .batch_size = { h->batch_size[0], h->batch_size[1] },
-                 .n_batch = { h->n_batch[0], h->n_batch[1] },
-                 .k = p.k };
     h->p[i] = p.to;
     h->batch_size[i] = p.batch_size;
     h->n_batch[i] = p.f.n_batch;
+    h->k = p.k;
     *done = true;
     qfi_run_tasks(run, (uint32_t)(all * (uint64_t)p.groups), pack_task, &p);
     run->work.used = mark;
