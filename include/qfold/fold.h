@@ -52,7 +52,8 @@ QF_API const char *qf_reason_class_name(qf_reason_class kind);
  *   exact         keep operators whose last bits the source runtime does not define
  *   strict        ERR_STRICT, and nothing written, if a node with constant inputs stays for a
  *                 reason of class MISSING or FAILED, or a result is not finite though its sources
- *   are force         replace an existing output
+ *                 are
+ *   force         replace an existing output
  *   sync          flush the output to the disk before it gets its name
  *   progress      told bytes written of bytes in all, by one thread at a time; false cancels with
  *                 ERR_CANCELLED

@@ -104,10 +104,12 @@ QF_API const qfk_op_info *qfk_ops(size_t *n);
  * threads may use; free with qf_table_free, which takes NULL. NULL: no memory. */
 typedef struct qf_table qf_table;
 QF_API qf_table *qf_table_make(qf_caps caps);
-/* The one for what qf_caps_detect allowed at the first call; it lives as long as the library. */
-QF_API const qf_table *qf_table_best(void);
 QF_API void qf_table_free(qf_table *table);
 QF_API qf_caps qf_table_caps(const qf_table *table);
+
+/* The one for what qf_caps_detect allowed at the first call; it lives as long as the library.
+ * Thread-safe. */
+QF_API const qf_table *qf_table_best(void);
 
 /* The best row, or NULL if there is none. op_id: index in qfk_ops(). Thread-safe. */
 QF_API const qfk_row *qfk_pick(const qf_table *table, uint16_t op_id, qfk_key key);
