@@ -27,8 +27,6 @@ static bool is_low_float(qf_dtype t)
     return is_float(t) && qf_dtype_get(t)->compute == QF_DT_f32 && t != QF_DT_f32;
 }
 
-/* One row, or two through i64 where the table has no direct one. Both types are stored in whole
- * bytes. */
 /* A constant that is widened is another constant, whatever the rounding mode. */
 static bool widens_splat(const qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to)
 {
@@ -47,6 +45,8 @@ static qf_status widen_splat(qfi_builder *b, uint8_t in, qf_dtype from, uint8_t 
     return qfi_splat(b, 32, bits, ref);
 }
 
+/* One row, or two through i64 where the table has no direct one. Both types are stored in whole
+ * bytes. */
 static qf_status cast_step(qfi_builder *b, uint8_t in, qf_dtype from, qf_dtype to, uint8_t *ref)
 {
     /* A boolean is stored as the number 0 or 1. */

@@ -8,6 +8,7 @@
 #include <cpuid.h>
 #endif
 
+/* Where the CPU does not say: a large one, so that only what surely outgrows it goes past it. */
 #define GUESSED_CACHE ((uint64_t)32 << 20)
 
 static const struct {
@@ -57,7 +58,7 @@ static qf_caps probe(void)
 }
 
 /* Sizes are in leaf 4 (Intel) and 0x8000001d (AMD), a cache per subleaf, the last level last. */
-static uint64_t probe_cache(unsigned leaf)
+static uint64_t last_level(unsigned leaf)
 {
     unsigned a, b, c, d;
     uint64_t size = 0;
@@ -68,11 +69,11 @@ static uint64_t probe_cache(unsigned leaf)
     return size;
 }
 
-uint64_t qfi_cpu_cache(void)
+static uint64_t probe_cache(void)
 {
-    const uint64_t intel = probe_cache(4), size = intel ? intel : probe_cache(0x8000001d);
+    const uint64_t intel = last_level(4);
 
-    return size ? size : GUESSED_CACHE;
+    return intel ? intel : last_level(0x8000001d);
 }
 #elif defined(__aarch64__)
 static qf_caps probe(void)
@@ -87,11 +88,18 @@ static qf_caps probe(void)
 #endif
 
 #if !defined(__x86_64__)
-uint64_t qfi_cpu_cache(void)
+static uint64_t probe_cache(void)
 {
-    return GUESSED_CACHE;
+    return 0;
 }
 #endif
+
+uint64_t qfi_cpu_cache(void)
+{
+    const uint64_t size = probe_cache();
+
+    return size ? size : GUESSED_CACHE;
+}
 
 /* The answer costs a few CPUID instructions, so it is not cached: no state, no lock. */
 qf_caps qf_caps_detect(void)

@@ -32,7 +32,7 @@ static bool same_view(const qf_tensor *a, const qf_tensor *b)
     return true;
 }
 
-/* *in_place: the result replaces an operand. */
+/* ERR_ALIAS if the result overlaps an operand that it does not replace; *in_place: it does one. */
 static qf_status check_aliases(qf_op op, const qf_tensor *in, size_t n_in, const qf_tensor *out,
                                bool *in_place, qf_diag *diag)
 {

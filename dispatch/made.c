@@ -2,11 +2,6 @@
  * in the first cache level, and what follows it is done there at once. */
 #include "dispatch/run.h"
 
-static int64_t step_of(const qfi_nest *nest, int lane, int loop)
-{
-    return loop < 0 ? 0 : nest->lane[lane].step[loop];
-}
-
 /* Whether tiles of the loops are tiles of the result's last two dims: columns of all of it, from a
  * column where a block begins, and rows. */
 static bool suits(const qfi_tiles *t, int i, const qfi_made *made)
@@ -14,13 +9,13 @@ static bool suits(const qfi_tiles *t, int i, const qfi_made *made)
     const int row = made->breaker->type.rank - 2, col = row + 1;
     const qfk_row *kernel = made->breaker->kernel[0];
     qfi_nest nest = t->nest;
+    const qfi_form *lane = &nest.lane[1 + i];
 
     qfi_nest_tidy(&nest);
     qfi_nest_tiles(&nest, t->piece->n_operand);
     return nest.row >= 0 && nest.col >= 0 && made->panel.from[col] % kernel->nr == 0 &&
-           step_of(&nest, 1 + i, nest.row) == made->panel.stride[row] &&
-           step_of(&nest, 1 + i, nest.col) == 1 && nest.n[nest.row] == made->panel.n[row] &&
-           nest.n[nest.col] == made->panel.n[col];
+           lane->step[nest.row] == made->panel.stride[row] && lane->step[nest.col] == 1 &&
+           nest.n[nest.row] == made->panel.n[row] && nest.n[nest.col] == made->panel.n[col];
 }
 
 bool qfi_made_offer(const qfi_run *run, qfi_tiles *t, int i, const int64_t *lo, const int64_t *n)

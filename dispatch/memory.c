@@ -7,6 +7,7 @@
 /* A chunk is twice as large as the one before it: thousands of tiny pipelines are held at once. */
 #define FIRST_CHUNK ((size_t)1 << 11)
 #define LAST_CHUNK ((size_t)1 << 14)
+/* No last level is smaller than twice this, and asking the CPU takes as long as storing 100 KiB. */
 #define LEAST_CACHE ((uint64_t)1 << 20)
 
 struct qfi_chunk {
@@ -47,7 +48,6 @@ qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag)
 
 bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes)
 {
-    /* No last level is smaller, and asking the CPU takes as long as storing 100 KiB. */
     if (ctx->cache == 0 && bytes < LEAST_CACHE)
         return false;
     return bytes >= (ctx->cache ? ctx->cache : qfi_cpu_cache()) / 2;

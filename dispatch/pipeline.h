@@ -99,15 +99,17 @@ typedef struct qfi_breaker qfi_breaker;
 typedef qf_status qfi_breaker_run(qfi_run *run, const qfi_breaker *b, const int64_t *lo,
                                   const int64_t *n, char *dst, const int64_t *stride);
 
+/* Memory that will be used next: element [i][j] at p + i * row + j * col bytes. */
+typedef struct qfi_ahead {
+    const char *p;
+    ptrdiff_t row, col;
+} qfi_ahead;
+
 /* A breaker whose result can be made a tile at a time, where it is used. hold: prepare its operands
  * for all of the result, in working memory that stays; *held is NULL if there is no room.  tile:
  * m x n elements at `at` of the result's dims; the row is a multiple of the kernel's mr, the column
  * of nr, and *out has room for whole blocks of mr x nr; meanwhile it may fetch `ahead`.  strip: how
  * many columns of tiles should be made from top to bottom before the next ones. */
-typedef struct qfi_ahead {
-    const char *p;
-    ptrdiff_t row, col;
-} qfi_ahead;
 typedef qf_status qfi_breaker_hold(qfi_run *run, const qfi_breaker *b, const void **held);
 typedef struct qfi_breaker_tiles {
     qfi_breaker_hold *hold;

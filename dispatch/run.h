@@ -32,15 +32,15 @@ typedef struct qfi_residents {
 } qfi_residents;
 
 /* kept: scratch region.  slots: of all workers.  staging: likewise, QFI_STAGING each, or NULL.
- * streams: the result goes past the caches.  work: memory for reads and panels.  serial: run on
- * the calling thread as `worker`: set inside a task. */
+ * held: by number of the breaker: its operands as tiles want them, or NULL.  streams: the result
+ * goes past the caches.  work: memory for reads and panels.  serial: run on the calling thread as
+ * `worker`: set inside a task. */
 struct qfi_run {
     const qf_ctx *ctx;
     const qf_pipe *pipe;
     const qfi_residents *residents;
     char *kept, *slots, *staging;
-    const void *const
-        *held; /* by number of the breaker: its operands as tiles want them, or NULL */
+    const void *const *held;
     qfi_area work;
     bool serial, streams;
     uint32_t worker;

@@ -178,7 +178,7 @@ qf_status qf_pipe_run(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *are
     qf_status st = qfi_session_open(&s, &ctx, pipe, arena, &wants, 0, 1, diag);
     /* What was just read is in the cache: it is overwritten there. */
     if (goes_in_place(pipe, dst))
-        s.run.staging = NULL;
+        s.run.streams = false;
     if (st == QF_OK)
         st = run_windows(&s, pipe, dst, diag);
     qfi_session_close(&s);

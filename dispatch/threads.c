@@ -69,7 +69,6 @@ static void pool_for(void *context, uint32_t n,
                      void (*task)(void *arg, uint32_t i, uint32_t worker), void *arg)
 {
     pool_run run = { .task = task, .arg = arg, .n = n };
-
     const pthreadpool_t threads = inside || n == 1 ? NULL : threads_of(context);
 
     if (!threads) {

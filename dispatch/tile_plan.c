@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 #define TASK_BYTES ((int64_t)1 << 16) /* of the destination, that one task makes */
-#define MADE_BYTES 6144 /* of a tile that a breaker makes: with pads after rows it fits a slot */
+/* A tile that a breaker makes, and the pads after its rows, fill a slot. */
 #define MADE_ROWS 32
+#define MADE_BYTES ((int64_t)QFI_SLOT - MADE_ROWS * QFI_ROW_PAD)
 #define LINE 64
 #define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
 #define RUN_BYTES 512 /* of a row of the destination, that one transposed tile makes */
@@ -22,14 +23,14 @@ static qfi_load choose_load(const qfi_tiles *t, int i)
                   col = qfi_step_of(&t->nest.lane[1 + i], t->nest.col);
 
     if (o->source == QFI_SPLAT)
-        return LOAD_NONE;
+        return QFI_LOAD_NONE;
     if (i == t->made.operand)
-        return LOAD_MADE;
+        return QFI_LOAD_MADE;
     if (o->bits < 8)
-        return o->copy ? LOAD_UNPACK : LOAD_NONE; /* without it, the stage takes nibbles */
+        return o->copy ? QFI_LOAD_UNPACK : QFI_LOAD_NONE; /* without it, the stage takes nibbles */
     if (col == 0 || col == 1)
-        return LOAD_NONE;
-    return row == 1 ? LOAD_TRANSPOSE : LOAD_COPY;
+        return QFI_LOAD_NONE;
+    return row == 1 ? QFI_LOAD_TRANSPOSE : QFI_LOAD_COPY;
 }
 
 /* Whether the piece is one kernel from memory to memory: then tiles may be large. */
@@ -38,7 +39,7 @@ static bool is_direct(const qfi_tiles *t)
     if (t->segment->bits < 8 || t->piece->n_stage > 1)
         return false;
     for (int i = 0; i < t->piece->n_operand; i++)
-        if (t->load[i] == LOAD_UNPACK || (t->load[i] != LOAD_NONE && t->piece->n_stage > 0))
+        if (t->load[i] == QFI_LOAD_UNPACK || (t->load[i] != QFI_LOAD_NONE && t->piece->n_stage > 0))
             return false;
     return true;
 }
@@ -53,7 +54,7 @@ static int64_t widest(const qfi_tiles *t)
     unsigned bits = 8;
 
     for (int i = 0; i < p->n_operand; i++)
-        if (t->load[i] != LOAD_NONE && p->operand[i].bits > bits)
+        if (t->load[i] != QFI_LOAD_NONE && p->operand[i].bits > bits)
             bits = p->operand[i].bits;
     for (int i = 0; i < n; i++)
         if (p->stage[i].bits > bits)
@@ -75,7 +76,7 @@ static bool transposes(const qfi_tiles *t)
     bool any = false;
 
     for (int i = 0; i < t->piece->n_operand; i++)
-        any |= t->load[i] == LOAD_TRANSPOSE;
+        any |= t->load[i] == QFI_LOAD_TRANSPOSE;
     return any;
 }
 
@@ -83,7 +84,7 @@ static bool transposes(const qfi_tiles *t)
 static bool reads_in_place(const qfi_tiles *t)
 {
     for (int i = 0; i < t->piece->n_operand; i++)
-        if (t->load[i] != LOAD_NONE)
+        if (t->load[i] != QFI_LOAD_NONE)
             return false;
     return true;
 }

@@ -59,7 +59,7 @@ static qfi_ahead look_ahead(const tile *x)
 
     for (int i = 0; i < t->piece->n_operand && lane == 0; i++) {
         const int64_t *step = t->nest.lane[1 + i].step;
-        if (t->load[i] != LOAD_NONE || step[t->nest.row] == 0 || step[t->nest.col] == 0)
+        if (t->load[i] != QFI_LOAD_NONE || step[t->nest.row] == 0 || step[t->nest.col] == 0)
             continue;
         lane = 1 + i;
         size = t->piece->operand[i].bits / 8;
@@ -81,21 +81,21 @@ static void load_operand(tile *x, int i)
     const qfk_out to = slot_out(x, o->slot, size);
 
     switch ((qfi_load)t->load[i]) {
-    case LOAD_NONE:
+    case QFI_LOAD_NONE:
         x->view[i] = o->bits < 8 ? (qfk_in){ t->source[i], 0, 0 } : from;
         return;
-    case LOAD_MADE: {
+    case QFI_LOAD_MADE: {
         const qfi_ahead ahead = look_ahead(x);
         x->view[i] = qfi_made_tile(&t->made, x->at[1 + i], x->m, x->n, to, &ahead);
         return;
     }
-    case LOAD_COPY:
+    case QFI_LOAD_COPY:
         o->copy(x->m, x->n, &from, to, NULL);
         break;
-    case LOAD_TRANSPOSE:
+    case QFI_LOAD_TRANSPOSE:
         o->transpose(x->m, x->n, &from, to, NULL);
         break;
-    case LOAD_UNPACK: {
+    case QFI_LOAD_UNPACK: {
         const qfk_in nibbles = { t->source[i], 0, 0 };
         const qfk_param p = { .i = { x->at[1 + i], row, col } };
         o->copy(x->m, x->n, &nibbles, to, &p);
@@ -258,6 +258,19 @@ static void run_patches(tile *x)
                       (size_t)qfi_min64(n, columns - j));
 }
 
+/* The operand that a piece without stages moves, where it is: the store reads it there. */
+static void view_root(tile *x)
+{
+    const qfi_tiles *t = x->t;
+    const int root = t->piece->root;
+    const qfi_form *lane = &t->nest.lane[1 + root];
+    const int64_t size = t->segment->bits / 8;
+
+    x->view[root] =
+        (qfk_in){ t->source[root] + x->at[1 + root] * size, qfi_step_of(lane, t->nest.row) * size,
+                  qfi_step_of(lane, t->nest.col) * size };
+}
+
 static void run_tile(tile *x, int64_t number)
 {
     const qfi_piece *p = x->t->piece;
@@ -265,18 +278,13 @@ static void run_tile(tile *x, int64_t number)
     const bool stores =
         p->n_stage == 0 || x->t->segment->bits == 4 || p->stage[p->n_stage - 1].out != p->root;
     const bool plain = p->n_stage == 0 && x->t->segment->bits >= 8 &&
-                       p->operand[p->root].bits >= 8 && x->t->load[p->root] != LOAD_MADE;
+                       p->operand[p->root].bits >= 8 && x->t->load[p->root] != QFI_LOAD_MADE;
 
     place_tile(x, number);
     for (int i = 0; i < p->n_operand && !plain; i++)
         load_operand(x, i);
-    if (plain) {
-        const qfi_form *lane = &x->t->nest.lane[1 + p->root];
-        const int64_t size = x->t->segment->bits / 8;
-        x->view[p->root] = (qfk_in){ x->t->source[p->root] + x->at[1 + p->root] * size,
-                                     qfi_step_of(lane, x->t->nest.row) * size,
-                                     qfi_step_of(lane, x->t->nest.col) * size };
-    }
+    if (plain)
+        view_root(x);
     if (x->t->patches) {
         run_patches(x);
         return;

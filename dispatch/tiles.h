@@ -8,13 +8,14 @@
 
 /* How an operand reaches the stages. */
 typedef enum qfi_load {
-    LOAD_NONE,
-    LOAD_COPY,
-    LOAD_TRANSPOSE,
-    LOAD_UNPACK,
-    LOAD_MADE,
+    QFI_LOAD_NONE,
+    QFI_LOAD_COPY,
+    QFI_LOAD_TRANSPOSE,
+    QFI_LOAD_UNPACK,
+    QFI_LOAD_MADE,
 } qfi_load;
 
+/* Elements that a lane goes on in a step of a loop; 0 for loop -1, which there is not. */
 static inline int64_t qfi_step_of(const qfi_form *lane, int loop)
 {
     return loop < 0 ? 0 : lane->step[loop];

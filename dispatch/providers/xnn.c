@@ -202,16 +202,13 @@ bool qfi_xnn_eval(const qf_ctx *ctx, qf_op op, const qf_attrs *attrs, const qf_t
     if (xnn.why)
         return false;
     c.in = first_byte(&in[0]);
-    c.out = (char *)out->storage->data + (first_byte(out) - (const char *)out->storage->data);
+    c.out = (char *)out->storage->data + out->offset * (qf_dtype_get(out->dtype)->bits / 8);
     c.in_size = qf_dtype_get(in[0].dtype)->bits / 8;
     c.out_size = qf_dtype_get(out->dtype)->bits / 8;
-    qf_table *made = ctx->table ? NULL : qf_table_make(qf_caps_detect());
-    const qf_table *table = ctx->table ? ctx->table : made;
-    const qfk_row *own = table ? qfk_pick(table, takes[i].row, (qfk_key)in[0].dtype) : NULL;
+    const qfk_row *own = qfk_pick(ctx->table, takes[i].row, (qfk_key)in[0].dtype);
     const bool done = own && run_front(&c, takes[i].setup);
     if (done)
         run_tail(&c, own);
-    qf_table_free(made);
     return done;
 }
 #else
