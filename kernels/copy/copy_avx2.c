@@ -4,29 +4,28 @@
 
 /* Two moves of T that overlap; both are read before either is written. */
 #define COPY_ENDS(T)                                          \
-    {                                                         \
+    do {                                                      \
         T first, last;                                        \
         memcpy(&first, a, sizeof first);                      \
         memcpy(&last, a + n - sizeof last, sizeof last);      \
         memcpy(x, &first, sizeof first);                      \
         memcpy(x + n - sizeof last, &last, sizeof last);      \
-        return;                                               \
-    }
+    } while (0)
 
 /* n <= 64 bytes. */
 static inline void copy_short(char *x, const char *a, size_t n)
 {
     if (n >= 32)
-        COPY_ENDS(__m256i)
-    if (n >= 16)
-        COPY_ENDS(__m128i)
-    if (n >= 8)
-        COPY_ENDS(uint64_t)
-    if (n >= 4)
-        COPY_ENDS(uint32_t)
-    if (n >= 2)
-        COPY_ENDS(uint16_t)
-    if (n)
+        COPY_ENDS(__m256i);
+    else if (n >= 16)
+        COPY_ENDS(__m128i);
+    else if (n >= 8)
+        COPY_ENDS(uint64_t);
+    else if (n >= 4)
+        COPY_ENDS(uint32_t);
+    else if (n >= 2)
+        COPY_ENDS(uint16_t);
+    else if (n)
         *x = *a;
 }
 

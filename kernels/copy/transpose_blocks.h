@@ -8,9 +8,7 @@
 #define QFK_TRANSPOSE_BLOCKS_H
 
 #include "kernels/common/element.h"
-
-/* Without it, whole blocks would share the code that cuts. */
-#define QFK_INLINE static inline __attribute__((always_inline))
+#include "kernels/common/unroll.h"
 
 #define QFK_LINE 64
 #define QFK_AHEAD (2 * QFK_LINE) /* bytes of a run between what is read and what is asked for */
@@ -34,7 +32,7 @@ typedef struct qfk_turning {
     bool short_columns, short_rows;
 } qfk_turning;
 
-QFK_INLINE qfk_block whole_block(const qfk_turning *t, size_t i, size_t j)
+QFK_INLINE qfk_block qfk_whole_block(const qfk_turning *t, size_t i, size_t j)
 {
     return (qfk_block){ .a = (const char *)qfk_in_row(&t->in, i) + (ptrdiff_t)j * t->in.col,
                         .x = (char *)qfk_out_row(&t->out, i) + j * t->size,
@@ -47,12 +45,13 @@ QFK_INLINE qfk_block whole_block(const qfk_turning *t, size_t i, size_t j)
 }
 
 /* Blocks at the edges may still move whole vectors, where those stay in the tile. Cases differ in
- * what is constant. */
-QFK_INLINE void turn_at(const qfk_turning *t, size_t i, size_t j, void (*turn)(const qfk_block *))
+ * what is constant: whole blocks do not share the code that cuts. */
+QFK_INLINE void qfk_turn_at(const qfk_turning *t, size_t i, size_t j,
+                            void (*turn)(const qfk_block *))
 {
     const size_t h = t->m - i < t->h ? t->m - i : t->h, w = t->n - j < t->w ? t->n - j : t->w,
                  end = t->m * t->n * t->size;
-    qfk_block b = whole_block(t, i, j);
+    qfk_block b = qfk_whole_block(t, i, j);
 
     if (h == t->h && w == t->w) {
         turn(&b);
@@ -81,7 +80,7 @@ QFK_INLINE void turn_at(const qfk_turning *t, size_t i, size_t j, void (*turn)(c
 
 /* Lines of a run two ahead; beyond its end, of the runs that are read next. They may lie outside
  * the input: asking does not fault. */
-QFK_INLINE void ask_ahead(const qfk_turning *t, size_t i, size_t j)
+QFK_INLINE void qfk_ask_ahead(const qfk_turning *t, size_t i, size_t j)
 {
     const size_t run = t->m * t->size, at = i * t->size + QFK_AHEAD;
     const bool inside = at < run;
@@ -94,21 +93,21 @@ QFK_INLINE void ask_ahead(const qfk_turning *t, size_t i, size_t j)
 
 /* `turn` is a constant, so that it is part of the loop. Blocks of short rows go from right to left
  * and then down: what a store writes beyond the end of a row is overwritten by the next row. */
-QFK_INLINE void turn_tile(const qfk_turning *t, void (*turn)(const qfk_block *))
+QFK_INLINE void qfk_turn_tile(const qfk_turning *t, void (*turn)(const qfk_block *))
 {
     const size_t right = (t->n - 1) / t->w * t->w;
 
     if (t->short_rows) {
         for (size_t i = 0; i < t->m; i += t->h)
             for (size_t j = right + t->w; j > 0; j -= t->w)
-                turn_at(t, i, j - t->w, turn);
+                qfk_turn_at(t, i, j - t->w, turn);
         return;
     }
     for (size_t j = 0; j < t->n; j += t->w)
         for (size_t i = 0; i < t->m; i += t->h) {
             if (i * t->size % QFK_LINE == 0 && t->m * t->size > QFK_AHEAD)
-                ask_ahead(t, i, j);
-            turn_at(t, i, j, turn);
+                qfk_ask_ahead(t, i, j);
+            qfk_turn_at(t, i, j, turn);
         }
 }
 
@@ -120,7 +119,7 @@ QFK_INLINE void turn_tile(const qfk_turning *t, void (*turn)(const qfk_block *))
                    short_rows = n > 1 && n <= 4 * W && out.row == (ptrdiff_t)(n * SIZE);         \
         const qfk_turning t = { *in, out, m, n, SIZE, H, W, dense, short_rows };                 \
         (void)p;                                                                                 \
-        turn_tile(&t, turn);                                                                     \
+        qfk_turn_tile(&t, turn);                                                                 \
     }
 
 #endif

@@ -2,10 +2,9 @@
  * 4 bytes or 4 x 4 of 8; rows of adjacent elements are copied. What is left goes element by
  * element. */
 #include "kernels/common/element.h"
+#include "kernels/common/unroll.h"
 
 #include <immintrin.h>
-
-#define INLINE static inline __attribute__((always_inline))
 
 /* The tile at hand: element [i][j] at a + i * row + j * col goes to x + i * pitch + j * size. */
 typedef struct panel {
@@ -14,17 +13,17 @@ typedef struct panel {
     ptrdiff_t row, col, pitch;
 } panel;
 
-INLINE const float *floats(const panel *t, size_t i, size_t j)
+QFK_INLINE const float *floats(const panel *t, size_t i, size_t j)
 {
     return (const void *)(t->a + (ptrdiff_t)i * t->row + (ptrdiff_t)j * t->col);
 }
 
-INLINE const double *doubles(const panel *t, size_t i, size_t j)
+QFK_INLINE const double *doubles(const panel *t, size_t i, size_t j)
 {
     return (const void *)(t->a + (ptrdiff_t)i * t->row + (ptrdiff_t)j * t->col);
 }
 
-INLINE void one_by_one(const panel *t, size_t i, size_t m, size_t j, size_t n, size_t size)
+QFK_INLINE void one_by_one(const panel *t, size_t i, size_t m, size_t j, size_t n, size_t size)
 {
     for (; i < m; i++)
         for (size_t c = j; c < n; c++)
@@ -34,7 +33,7 @@ INLINE void one_by_one(const panel *t, size_t i, size_t m, size_t j, size_t n, s
 
 /* The first w (4, 6 or 8: a constant where this is inlined) of eight columns, eight rows of them.
  */
-INLINE void store_x32(char *x, __m256 v, size_t w)
+QFK_INLINE void store_x32(char *x, __m256 v, size_t w)
 {
     if (w == 8) {
         _mm256_storeu_ps((void *)x, v);
@@ -45,7 +44,7 @@ INLINE void store_x32(char *x, __m256 v, size_t w)
         _mm_storel_pi((void *)(x + 16), _mm256_extractf128_ps(v, 1));
 }
 
-INLINE void turn_x32(const panel *t, size_t i, size_t j, size_t w)
+QFK_INLINE void turn_x32(const panel *t, size_t i, size_t j, size_t w)
 {
     __m256 v[8], u[8];
 
@@ -68,7 +67,7 @@ INLINE void turn_x32(const panel *t, size_t i, size_t j, size_t w)
     }
 }
 
-INLINE void turn_columns_x32(const panel *t, size_t m, size_t j, size_t w)
+QFK_INLINE void turn_columns_x32(const panel *t, size_t m, size_t j, size_t w)
 {
     size_t i = 0;
 
@@ -77,7 +76,7 @@ INLINE void turn_columns_x32(const panel *t, size_t m, size_t j, size_t w)
     one_by_one(t, i, m, j, j + w, 4);
 }
 
-INLINE void store_x64(char *x, __m256d v, size_t w)
+QFK_INLINE void store_x64(char *x, __m256d v, size_t w)
 {
     if (w == 4)
         _mm256_storeu_pd((void *)x, v);
@@ -86,7 +85,7 @@ INLINE void store_x64(char *x, __m256d v, size_t w)
 }
 
 /* The first w, 2 or 4, of four columns, four rows of them. */
-INLINE void turn_x64(const panel *t, size_t i, size_t j, size_t w)
+QFK_INLINE void turn_x64(const panel *t, size_t i, size_t j, size_t w)
 {
     __m256d v[4];
 
@@ -101,7 +100,7 @@ INLINE void turn_x64(const panel *t, size_t i, size_t j, size_t w)
     store_x64(x + 3 * t->pitch, _mm256_permute2f128_pd(b, d, 0x31), w);
 }
 
-INLINE void turn_columns_x64(const panel *t, size_t m, size_t j, size_t w)
+QFK_INLINE void turn_columns_x64(const panel *t, size_t m, size_t j, size_t w)
 {
     size_t i = 0;
 
@@ -111,7 +110,7 @@ INLINE void turn_columns_x64(const panel *t, size_t m, size_t j, size_t w)
 }
 
 /* Whole vectors of rows; `n` bytes of each. Returns the bytes that were done. */
-INLINE size_t copy_vectors(const panel *t, size_t m, size_t n)
+QFK_INLINE size_t copy_vectors(const panel *t, size_t m, size_t n)
 {
     const size_t whole = n & ~(size_t)31;
 
@@ -129,7 +128,7 @@ void qfk_panel_x32_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const
     size_t j = 0;
 
     (void)p;
-    if (t.col == 4) {
+    if (t.col == 4) { /* a whole panel: the number of its bytes is a constant */
         j = n == 16 ? copy_vectors(&t, m, 64) / 4 : copy_vectors(&t, m, 4 * n) / 4;
     } else if (t.row == 4) {
         for (; j + 8 <= n; j += 8)
@@ -151,7 +150,7 @@ void qfk_panel_x64_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const
     size_t j = 0;
 
     (void)p;
-    if (t.col == 8) {
+    if (t.col == 8) { /* likewise */
         j = n == 8 ? copy_vectors(&t, m, 64) / 8 : copy_vectors(&t, m, 8 * n) / 8;
     } else if (t.row == 8) {
         for (; j + 4 <= n; j += 4)

@@ -37,7 +37,7 @@
         }                                                                                          \
     }
 
-/* Row i of x: a within `kept`, else 0. */
+/* Defines the kernel `name`: x = a in the columns that `range` finds for a row, else 0. */
 #define QFK_KEEP(name, X, range)                                                     \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
     {                                                                                \
