@@ -1,6 +1,8 @@
 # Headers of the libraries that may take operators: QFOLD_HAVE_OPENBLAS, QFOLD_HAVE_XNNPACK, QFOLD_PROVIDER_INCLUDES.
 # The libraries themselves are found when a program asks for them.
 include(CheckCSourceCompiles)
+set(QFOLD_HAVE_OPENBLAS 0)
+set(QFOLD_HAVE_XNNPACK 0)
 set(QFOLD_PROVIDER_INCLUDES "")
 
 # cblas.h of OpenBLAS, not of another BLAS.
@@ -17,7 +19,8 @@ endif()
 
 # XNNPACK of 2022 (Debian 12), whose set-up functions take shapes; that of 2024 (Debian 13) has another interface.
 find_path(XNNPACK_INCLUDE_DIR xnnpack.h)
-if(XNNPACK_INCLUDE_DIR)
+find_path(PTHREADPOOL_INCLUDE_DIR pthreadpool.h)
+if(XNNPACK_INCLUDE_DIR AND PTHREADPOOL_INCLUDE_DIR)
   set(CMAKE_REQUIRED_INCLUDES ${XNNPACK_INCLUDE_DIR} ${PTHREADPOOL_INCLUDE_DIR})
   check_c_source_compiles("#include <xnnpack.h>
     typedef enum xnn_status setup(xnn_operator_t, size_t, const size_t *, size_t, const size_t *, const float *,
