@@ -104,13 +104,7 @@ static void before_round(void *arg)
 static void fold_once(void *arg)
 {
     fold_run *r = arg;
-    const qf_fold_options options = { .struct_size = sizeof options,
-                                      .max_growth = QF_GROWTH_NONE,
-                                      .contiguous = r->c->how.contiguous,
-                                      .fold_dequant = r->c->how.fold_dequant,
-                                      .sync = r->c->how.sync,
-                                      .force = true,
-                                      .progress = qfb_interrupt_progress };
+    const qf_fold_options options = qfb_fold_options(r->c->how);
     qf_report_free(r->report);
     r->report = NULL;
     (void)!qf_fold_file(r->input, r->output, &options, &r->report, &r->diag);

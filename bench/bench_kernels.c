@@ -150,14 +150,12 @@ static void run_gemm(qfb_state *state, const void *argument)
 static void add_case(const qfk_row *row, size_t m, size_t n)
 {
     kernel_case *k = malloc(sizeof *k);
-    char name[160];
     if (!k)
         return;
     *k = (kernel_case){ .row = row, .m = m, .n = n };
     const char *isa = strrchr(row->name, '_') + 1;
-    snprintf(name, sizeof name, "kernels/%.*s/%zux%zu/%s", (int)(isa - 1 - row->name), row->name, m,
-             n, isa);
-    qfb_add(row->gemm ? run_gemm : run_tile, k, "%s", name);
+    qfb_add(row->gemm ? run_gemm : run_tile, k, "kernels/%.*s/%zux%zu/%s",
+            (int)(isa - 1 - row->name), row->name, m, n, isa);
 }
 
 void qfb_add_kernels(void)

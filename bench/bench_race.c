@@ -84,8 +84,7 @@ static void count(qfb_state *state, const qfb_race *race, const qfb_work *w)
 
 void qfb_run_work(qfb_state *state, qfb_work *w, const qfb_against *against)
 {
-    static qfb_race
-        race; /* the result of one case at a time; larger than a stack frame should be */
+    static qfb_race race; /* of the case at hand; larger than a stack frame should be */
     qfb_limit_set limits = { 0 };
     race = (qfb_race){ 0 };
     while (qfb_next(state)) {

@@ -8,14 +8,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <qfold/fold.h>
-
 #include "interrupt.h"
 #include "race.h"
 
 #define MARK "--fold-alone"
 
 enum { PROGRAM, MARKED, INPUT, OUTPUT, HOW, ARGUMENTS };
+
+qf_fold_options qfb_fold_options(qfb_fold_how how)
+{
+    return (qf_fold_options){ .struct_size = sizeof(qf_fold_options),
+                              .max_growth = QF_GROWTH_NONE,
+                              .contiguous = how.contiguous,
+                              .fold_dequant = how.fold_dequant,
+                              .sync = how.sync,
+                              .force = true,
+                              .progress = qfb_interrupt_progress };
+}
 
 /* The high water mark of this process's memory, in KiB. */
 static uint64_t high_water(void)
@@ -36,13 +45,10 @@ bool qfb_is_fold_child(int argc, char **argv, int *code)
 {
     if (argc != ARGUMENTS || strcmp(argv[MARKED], MARK) != 0)
         return false;
-    const qf_fold_options options = { .struct_size = sizeof options,
-                                      .max_growth = QF_GROWTH_NONE,
-                                      .contiguous = strchr(argv[HOW], 'c') != NULL,
-                                      .fold_dequant = strchr(argv[HOW], 'd') != NULL,
-                                      .sync = strchr(argv[HOW], 's') != NULL,
-                                      .force = true,
-                                      .progress = qfb_interrupt_progress };
+    const qf_fold_options options =
+        qfb_fold_options((qfb_fold_how){ .contiguous = strchr(argv[HOW], 'c') != NULL,
+                                         .fold_dequant = strchr(argv[HOW], 'd') != NULL,
+                                         .sync = strchr(argv[HOW], 's') != NULL });
     qf_diag diag = { 0 };
     qfb_interrupt_hold();
     const uint64_t before = qfb_minor_faults();
@@ -54,8 +60,8 @@ bool qfb_is_fold_child(int argc, char **argv, int *code)
 
 static void become(const char *input, const char *output, qfb_fold_how how, int out)
 {
-    char self[4096], input_copy[512], output_copy[512], letters[4], program[] = "qfold-bench",
-                                                                    mark[] = MARK;
+    char program[] = "qfold-bench", mark[] = MARK;
+    char self[4096], input_copy[512], output_copy[512], letters[4];
     const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
     if (n <= 0 || dup2(out, STDOUT_FILENO) < 0)
         _exit(1);

@@ -5,10 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <qfold/fold.h>
+
 /* How a case folds. */
 typedef struct qfb_fold_how {
     bool contiguous, fold_dequant, sync;
 } qfb_fold_how;
+
+/* Options of a fold so: any growth, over an old output, until a signal comes. */
+qf_fold_options qfb_fold_options(qfb_fold_how how);
 
 /* Most bytes of memory that the process ever held, and the minor page faults of the fold. */
 typedef struct qfb_fold_memory {

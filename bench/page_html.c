@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "median.h"
 #include "page_rows.h"
 #include "page_style.h"
 
@@ -160,17 +161,20 @@ static void put_limit(FILE *out, int height)
     fprintf(out, "<path class=\"limit\" d=\"M%.1f %dV%d\"/>", place(1), TOP - 6, height);
 }
 
-/* Bytes of a name up to its second '/': the work, without dtype and shape. */
-static size_t work_length(const char *name)
+/* Bytes of a name up to its k-th '/': 1 is the group, 2 the work, without dtype and shape. */
+static size_t head_length(const char *name, int k)
 {
     size_t n = strcspn(name, "/");
-    return name[n] ? n + 1 + strcspn(name + n + 1, "/") : n;
+    for (; k > 1 && name[n]; k--)
+        n += 1 + strcspn(name + n + 1, "/");
+    return n;
 }
 
-static bool same_work(const char *a, const char *b)
+static bool same_head(const qfb_row *a, const qfb_row *b, int k)
 {
-    const size_t n = work_length(a);
-    return n == work_length(b) && !strncmp(a, b, n);
+    const char *x = a->result->name, *y = b->result->name;
+    const size_t n = head_length(x, k);
+    return n == head_length(y, k) && !strncmp(x, y, n);
 }
 
 static void put_group(FILE *out, const qfb_row *rows, size_t n)
@@ -178,9 +182,9 @@ static void put_group(FILE *out, const qfb_row *rows, size_t n)
     const char *name = rows[0].result->name;
     int top = TOP, height = TOP + (int)n * ROW + GAP;
     for (size_t i = 1; i < n; i++)
-        height += same_work(rows[i - 1].result->name, rows[i].result->name) ? 0 : GAP;
+        height += same_head(&rows[i - 1], &rows[i], 2) ? 0 : GAP;
     fprintf(out, "<details%s><summary><h2>", n > FOLDED ? "" : " open=\"open\"");
-    fprintf(out, "%.*s", (int)strcspn(name, "/"), name);
+    fprintf(out, "%.*s", (int)head_length(name, 1), name);
     fprintf(out,
             "</h2><span>%zu cases</span></summary><div class=\"scroll\">"
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" role=\"img\" "
@@ -188,7 +192,7 @@ static void put_group(FILE *out, const qfb_row *rows, size_t n)
             n, WIDTH, height);
     put_axis(out, height);
     for (int i = 0; i < (int)n; i++) {
-        if (i > 0 && !same_work(rows[i - 1].result->name, rows[i].result->name))
+        if (i > 0 && !same_head(&rows[i - 1], &rows[i], 2))
             top += GAP;
         put_row(out, &rows[i], top);
         top += ROW;
@@ -223,21 +227,15 @@ static void put_tile(FILE *out, const char *figure, const char *text)
     fprintf(out, "<div class=\"tile\"><b>%s</b><span>%s</span></div>", figure, text);
 }
 
-static int ascending(const void *a, const void *b)
+static double median_ratio(const qfb_row *rows, size_t n)
 {
-    const double x = ((const qfb_row *)a)->ratio, y = ((const qfb_row *)b)->ratio;
-    return (x > y) - (x < y);
-}
-
-static double median(const qfb_row *rows, size_t n)
-{
-    qfb_row *sorted = malloc((n + 1) * sizeof *sorted);
-    if (!sorted)
+    double *ratio = malloc((n + 1) * sizeof *ratio);
+    if (!ratio)
         abort();
-    memcpy(sorted, rows, n * sizeof *sorted);
-    qsort(sorted, n, sizeof *sorted, ascending);
-    const double middle = n ? sorted[n / 2].ratio : 0;
-    free(sorted);
+    for (size_t i = 0; i < n; i++)
+        ratio[i] = rows[i].ratio;
+    const double middle = n ? qfb_median(ratio, n) : 0;
+    free(ratio);
     return middle;
 }
 
@@ -252,7 +250,7 @@ static void put_tiles(FILE *out, const qfb_row *rows, size_t n)
     fputs("<div class=\"tiles\">", out);
     snprintf(text, sizeof text, "%zu", n);
     put_tile(out, text, "cases");
-    snprintf(text, sizeof text, "%.2f", median(rows, n));
+    snprintf(text, sizeof text, "%.2f", median_ratio(rows, n));
     put_tile(out, text, "of the limit, median");
     if (judged) {
         snprintf(text, sizeof text, "%zu of %zu", held, judged);
@@ -295,12 +293,6 @@ static void put_demands(FILE *out, const qfb_demands *demands, const qfb_results
     fputs("</table></div></details>\n", out);
 }
 
-static bool same_group(const char *a, const char *b)
-{
-    const size_t n = strcspn(a, "/");
-    return n == strcspn(b, "/") && !strncmp(a, b, n);
-}
-
 void qfb_write_html(FILE *out, const qfb_results *results, const qfb_demands *demands)
 {
     size_t n, end;
@@ -321,7 +313,7 @@ void qfb_write_html(FILE *out, const qfb_results *results, const qfb_demands *de
     put_tiles(out, rows, n);
     put_legend(out);
     for (size_t i = 0; i < n; i = end) {
-        for (end = i + 1; end < n && same_group(rows[i].result->name, rows[end].result->name);)
+        for (end = i + 1; end < n && same_head(&rows[i], &rows[end], 1);)
             end++;
         put_group(out, rows + i, end - i);
     }

@@ -2,12 +2,12 @@
 #include "race.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include "interrupt.h"
+#include "median.h"
 
 #define ROUND_SECONDS 2e-3 /* short work is repeated so that the clock's grain does not count */
 #define WARM_SECONDS 5e-3  /* what is shorter runs once untimed: the others took its cache */
@@ -129,18 +129,11 @@ double qfb_race_ratio(const qfb_race *race, const char *counter)
     return best < 1e29 && own > 0 ? best / own : 0;
 }
 
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(const qfb_runner *r)
 {
     double sorted[QFB_ROUNDS];
     memcpy(sorted, r->seconds, sizeof sorted);
-    qsort(sorted, (size_t)r->n, sizeof *sorted, ascending);
-    return sorted[r->n / 2];
+    return qfb_median(sorted, (size_t)r->n);
 }
 
 void qfb_race_report(const qfb_race *race, qfb_state *state)

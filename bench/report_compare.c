@@ -3,8 +3,9 @@
 #include "report.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "median.h"
 
 #define REPETITIONS 64
 
@@ -14,12 +15,6 @@ typedef struct summary {
     int n;
     double median, noise;
 } summary;
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static summary summarise(const qfb_results *results, const char *name, const char *counter)
 {
@@ -37,8 +32,7 @@ static summary summarise(const qfb_results *results, const char *name, const cha
     }
     if (s.n == 0)
         return s;
-    qsort(value, (size_t)s.n, sizeof *value, ascending);
-    s.median = value[s.n / 2];
+    s.median = qfb_median(value, (size_t)s.n);
     if (s.n > 1 && s.median > 0)
         s.noise = (value[s.n - 1] - value[0]) / 2 / s.median;
     else if (spread)
