@@ -178,9 +178,8 @@ typedef struct collector {
 static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
                          qf_diag *diag)
 {
-    (void)note;
     collector *c = user;
-    (void)diag;
+    (void)note, (void)diag;
     assert_true(n <= c->size - c->at);
     memcpy(c->data + c->at, data, n);
     c->at += n;

@@ -90,8 +90,8 @@ typedef struct bytes {
 static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
                          qf_diag *diag)
 {
-    (void)note;
     bytes *b = user;
+    (void)note;
     if (b->n + n > b->size)
         return qf_fail(diag, QF_ERR_WRITE, "more bytes than the type has");
     memcpy(b->p + b->n, data, n);
@@ -162,16 +162,17 @@ static void run_case(const test_case *c, qf_dtype dtype, const setting *settings
 
 int main(int argc, char **argv)
 {
-    setting s[4] = { { .name = "scalar" },
-                     { .name = "best" },
-                     { .name = "best, 3 threads" },
-                     { .name = "best, past the caches" } };
+    setting s[] = { { .name = "scalar" },
+                    { .name = "best" },
+                    { .name = "best, 3 threads" },
+                    { .name = "best, past the caches" } };
+    enum { N = sizeof s / sizeof *s };
     qf_table *scalar = qf_table_make(0), *best = qf_table_make(qf_caps_detect());
     qf_diag diag = { 0 };
     size_t n;
     const test_case *c = cases(&n);
 
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < N; i++) {
         s[i].ctx.struct_size = sizeof s[i].ctx;
         s[i].ctx.table = i == 0 ? scalar : best;
     }
@@ -183,7 +184,7 @@ int main(int argc, char **argv)
         if (argc > 1 && strcmp(argv[1], qf_op_get(c[i].op)->name) != 0)
             continue;
         for (int k = 0; case_dtype(&c[i], k, &dtype); k++)
-            run_case(&c[i], dtype, s, 4);
+            run_case(&c[i], dtype, s, N);
     }
     qf_threads_close(&s[2].ctx);
     qf_table_free(scalar);

@@ -318,8 +318,8 @@ typedef struct bytes {
 static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
                          qf_diag *diag)
 {
-    (void)note;
     bytes *b = user;
+    (void)note;
     if (b->n + n > b->size)
         return qf_fail(diag, QF_ERR_WRITE, "more bytes than the type has");
     memcpy(b->p + b->n, data, n);

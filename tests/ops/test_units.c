@@ -159,8 +159,7 @@ static void failing_free(void *user, void *p, size_t size)
 static qf_status swallow(void *user, const void *data, size_t n, const qf_digest *note,
                          qf_diag *diag)
 {
-    (void)note;
-    (void)data, (void)diag;
+    (void)data, (void)note, (void)diag;
     *(size_t *)user += n;
     return QF_OK;
 }
