@@ -14,6 +14,7 @@ uint32_t qfi_crc_of(const void *data, size_t n)
     return n ? libdeflate_crc32(0, data, n) : 0;
 }
 
+/* The product of two polynomials modulo P. */
 static uint32_t times(uint32_t a, uint32_t b)
 {
     uint32_t product = 0;
@@ -24,7 +25,7 @@ static uint32_t times(uint32_t a, uint32_t b)
     return product;
 }
 
-/* x^(8n) */
+/* x^(8n), by squaring. */
 static uint32_t shift_of(uint64_t n)
 {
     uint32_t shift = X_0;

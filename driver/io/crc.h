@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The sum of n bytes. */
 uint32_t qfi_crc_of(const void *data, size_t n);
 
 /* The sum of what was appended so far. shift, size: the factor that moves a sum behind `size` more

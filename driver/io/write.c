@@ -10,6 +10,7 @@
 #define BUFFER ((size_t)256 << 10)
 /* Between two reports of progress at most. */
 #define COPY_STEP ((uint64_t)64 << 20)
+/* Bytes of a value from which on room is taken for it; smaller ones are a write or a few. */
 #define LEAST_RESERVED ((uint64_t)1 << 20)
 
 qf_status qfi_layout_add(qfi_layout *layout, qfi_extent extent, qf_diag *diag)
