@@ -6,12 +6,12 @@
 
 enum { MR = 8 };
 
-/* Row i of the sums meets a lane of `a`; the lane is a constant of the instruction. */
-#define ROW_F32(i, a, lane)                              \
-    do {                                                 \
-        s[i][0] = vfmaq_laneq_f32(s[i][0], b0, a, lane); \
-        s[i][1] = vfmaq_laneq_f32(s[i][1], b1, a, lane); \
-        s[i][2] = vfmaq_laneq_f32(s[i][2], b2, a, lane); \
+/* Row i of the sums meets a lane of `a`; the lane is a constant of the instruction `fma`. */
+#define ROW(fma, i, a, lane)                 \
+    do {                                     \
+        s[i][0] = fma(s[i][0], b0, a, lane); \
+        s[i][1] = fma(s[i][1], b1, a, lane); \
+        s[i][2] = fma(s[i][2], b2, a, lane); \
     } while (0)
 
 void qfk_gemm_f32_neon(size_t k, const void *a0, const void *b_panel, void *c0, ptrdiff_t c_row,
@@ -30,14 +30,14 @@ void qfk_gemm_f32_neon(size_t k, const void *a0, const void *b_panel, void *c0, 
     for (; k; k--, a += MR, b += 12) {
         const float32x4_t b0 = vld1q_f32(b), b1 = vld1q_f32(b + 4), b2 = vld1q_f32(b + 8);
         const float32x4_t lo = vld1q_f32(a), hi = vld1q_f32(a + 4);
-        ROW_F32(0, lo, 0);
-        ROW_F32(1, lo, 1);
-        ROW_F32(2, lo, 2);
-        ROW_F32(3, lo, 3);
-        ROW_F32(4, hi, 0);
-        ROW_F32(5, hi, 1);
-        ROW_F32(6, hi, 2);
-        ROW_F32(7, hi, 3);
+        ROW(vfmaq_laneq_f32, 0, lo, 0);
+        ROW(vfmaq_laneq_f32, 1, lo, 1);
+        ROW(vfmaq_laneq_f32, 2, lo, 2);
+        ROW(vfmaq_laneq_f32, 3, lo, 3);
+        ROW(vfmaq_laneq_f32, 4, hi, 0);
+        ROW(vfmaq_laneq_f32, 5, hi, 1);
+        ROW(vfmaq_laneq_f32, 6, hi, 2);
+        ROW(vfmaq_laneq_f32, 7, hi, 3);
     }
 #pragma GCC unroll 8
     for (ptrdiff_t i = 0; i < MR; i++) {
@@ -47,13 +47,6 @@ void qfk_gemm_f32_neon(size_t k, const void *a0, const void *b_panel, void *c0, 
             vst1q_f32(c + 4 * q, s[i][q]);
     }
 }
-
-#define ROW_F64(i, a, lane)                              \
-    do {                                                 \
-        s[i][0] = vfmaq_laneq_f64(s[i][0], b0, a, lane); \
-        s[i][1] = vfmaq_laneq_f64(s[i][1], b1, a, lane); \
-        s[i][2] = vfmaq_laneq_f64(s[i][2], b2, a, lane); \
-    } while (0)
 
 void qfk_gemm_f64_neon(size_t k, const void *a0, const void *b_panel, void *c0, ptrdiff_t c_row,
                        bool add)
@@ -72,14 +65,14 @@ void qfk_gemm_f64_neon(size_t k, const void *a0, const void *b_panel, void *c0, 
         const float64x2_t b0 = vld1q_f64(b), b1 = vld1q_f64(b + 2), b2 = vld1q_f64(b + 4);
         const float64x2_t p = vld1q_f64(a), q = vld1q_f64(a + 2);
         const float64x2_t r = vld1q_f64(a + 4), t = vld1q_f64(a + 6);
-        ROW_F64(0, p, 0);
-        ROW_F64(1, p, 1);
-        ROW_F64(2, q, 0);
-        ROW_F64(3, q, 1);
-        ROW_F64(4, r, 0);
-        ROW_F64(5, r, 1);
-        ROW_F64(6, t, 0);
-        ROW_F64(7, t, 1);
+        ROW(vfmaq_laneq_f64, 0, p, 0);
+        ROW(vfmaq_laneq_f64, 1, p, 1);
+        ROW(vfmaq_laneq_f64, 2, q, 0);
+        ROW(vfmaq_laneq_f64, 3, q, 1);
+        ROW(vfmaq_laneq_f64, 4, r, 0);
+        ROW(vfmaq_laneq_f64, 5, r, 1);
+        ROW(vfmaq_laneq_f64, 6, t, 0);
+        ROW(vfmaq_laneq_f64, 7, t, 1);
     }
 #pragma GCC unroll 8
     for (ptrdiff_t i = 0; i < MR; i++) {

@@ -52,22 +52,7 @@ static void sumsq_f64(const void *a, size_t blocks, double *state)
     add_blocks_f64(a, blocks, state, true);
 }
 
-void qfk_sum_f32_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    qfk_reduce_rows(m, n, in, out, p, qfk_sum_f32_scalar, sum_f32, sizeof(float));
-}
-
-void qfk_sum_f64_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    qfk_reduce_rows(m, n, in, out, p, qfk_sum_f64_scalar, sum_f64, sizeof(double));
-}
-
-void qfk_sumsq_f32_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    qfk_reduce_rows(m, n, in, out, p, qfk_sumsq_f32_scalar, sumsq_f32, sizeof(float));
-}
-
-void qfk_sumsq_f64_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    qfk_reduce_rows(m, n, in, out, p, qfk_sumsq_f64_scalar, sumsq_f64, sizeof(double));
-}
+QFK_REDUCE(qfk_sum_f32_avx2, qfk_sum_f32_scalar, sum_f32, sizeof(float))
+QFK_REDUCE(qfk_sum_f64_avx2, qfk_sum_f64_scalar, sum_f64, sizeof(double))
+QFK_REDUCE(qfk_sumsq_f32_avx2, qfk_sumsq_f32_scalar, sumsq_f32, sizeof(float))
+QFK_REDUCE(qfk_sumsq_f64_avx2, qfk_sumsq_f64_scalar, sumsq_f64, sizeof(double))

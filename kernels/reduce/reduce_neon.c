@@ -33,22 +33,7 @@ BLOCK_SUM(sum_f64, two_f64, 8, false)
 BLOCK_SUM(sumsq_f32, two_f32, 4, true)
 BLOCK_SUM(sumsq_f64, two_f64, 8, true)
 
-void qfk_sum_f32_neon(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    qfk_reduce_rows(m, n, in, out, p, qfk_sum_f32_scalar, sum_f32, sizeof(float));
-}
-
-void qfk_sum_f64_neon(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    qfk_reduce_rows(m, n, in, out, p, qfk_sum_f64_scalar, sum_f64, sizeof(double));
-}
-
-void qfk_sumsq_f32_neon(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    qfk_reduce_rows(m, n, in, out, p, qfk_sumsq_f32_scalar, sumsq_f32, sizeof(float));
-}
-
-void qfk_sumsq_f64_neon(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    qfk_reduce_rows(m, n, in, out, p, qfk_sumsq_f64_scalar, sumsq_f64, sizeof(double));
-}
+QFK_REDUCE(qfk_sum_f32_neon, qfk_sum_f32_scalar, sum_f32, sizeof(float))
+QFK_REDUCE(qfk_sum_f64_neon, qfk_sum_f64_scalar, sum_f64, sizeof(double))
+QFK_REDUCE(qfk_sumsq_f32_neon, qfk_sumsq_f32_scalar, sumsq_f32, sizeof(float))
+QFK_REDUCE(qfk_sumsq_f64_neon, qfk_sumsq_f64_scalar, sumsq_f64, sizeof(double))

@@ -32,4 +32,11 @@ static inline void qfk_reduce_rows(size_t m, size_t n, const qfk_in *in, qfk_out
     }
 }
 
+/* Defines the kernel `name` of qfk_reduce_rows. */
+#define QFK_REDUCE(name, edge, blocks, size)                                         \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
+    {                                                                                \
+        qfk_reduce_rows(m, n, in, out, p, edge, blocks, size);                       \
+    }
+
 #endif
