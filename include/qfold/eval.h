@@ -168,7 +168,8 @@ QF_API QF_NODISCARD qf_status qf_sink_write(const qf_sink *sink, const void *dat
 QF_API QF_NODISCARD qf_status qf_pipe_stream(const qf_ctx *ctx, const qf_pipe *pipe,
                                              qf_arena *arena, const qf_sink *sink, qf_diag *diag);
 
-/* Produce the whole result into `dst` (qf_type_bytes of its type). Errors as above. */
+/* Produce the whole result into `dst` (qf_type_bytes of its type). It may be the memory of an input
+ * of which each element of the result needs none but the one that it replaces. Errors as above. */
 QF_API QF_NODISCARD qf_status qf_pipe_run(const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
                                           void *dst, qf_diag *diag);
 
