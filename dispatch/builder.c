@@ -290,7 +290,8 @@ static qf_status emit_row(qfi_builder *b, const qfk_row *row, const uint8_t *in,
                     .key = row->key,
                     .n_in = n_in,
                     .bits = (uint8_t)bits,
-                    .index = -1 };
+                    .index = -1,
+                    .past = row->exact == QFK_BITS_PAST };
     memcpy(s.in, in, n_in);
     if (p)
         s.p = *p;

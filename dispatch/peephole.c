@@ -105,6 +105,7 @@ static void fuse(qfi_builder *b, size_t rule, const int *found, uint8_t *root)
     last->fn = row->fn;
     last->op = row->op_id;
     last->key = row->key;
+    last->past = row->exact == QFK_BITS_PAST;
     last->n_in = INPUTS_OF_A_KERNEL;
     memcpy(last->in, in, sizeof in);
     for (int k = n - 2; k >= 0; k--)
@@ -139,6 +140,7 @@ void qfi_peephole(qfi_builder *b, uint8_t *root)
             continue;
         s->fn = row->fn;
         s->key = row->key;
+        s->past = row->exact == QFK_BITS_PAST;
         s->nibbles = true;
         b->operand[s->in[0]].copy = NULL;
     }

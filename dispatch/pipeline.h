@@ -59,13 +59,13 @@ typedef struct qfi_operand {
 
 /* op, key: of the kernel's row.  in, out: references.  bits: of the result in its slot.  index:
  * number of the form that gives p.i[0 … 2], -1 if none.  nibbles: in[0] is an operand of 4 bits,
- * whose element numbers are p.i[0 … 2]. */
+ * whose element numbers are p.i[0 … 2].  past: the kernel heeds p.past. */
 typedef struct qfi_stage {
     qfk_tile *fn;
     uint16_t op, key;
     uint8_t n_in, in[3], out, bits;
     int8_t index;
-    bool nibbles;
+    bool nibbles, past;
     qfk_param p;
 } qfi_stage;
 

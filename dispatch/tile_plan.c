@@ -44,13 +44,17 @@ static bool is_direct(const qfi_tiles *t)
     return true;
 }
 
+static bool last_is_result(const qfi_tiles *t)
+{
+    const qfi_piece *p = t->piece;
+    return p->n_stage > 0 && t->segment->bits >= 8 && p->stage[p->n_stage - 1].out == p->root;
+}
+
 /* Bytes of the widest element that stands in a slot; the last stage writes the result itself. */
 static int64_t widest(const qfi_tiles *t)
 {
     const qfi_piece *p = t->piece;
-    const bool last =
-        p->n_stage > 0 && t->segment->bits >= 8 && p->stage[p->n_stage - 1].out == p->root;
-    const int n = p->n_stage - last;
+    const int n = p->n_stage - last_is_result(t);
     unsigned bits = 8;
 
     for (int i = 0; i < p->n_operand; i++)
@@ -89,6 +93,20 @@ static bool reads_in_place(const qfi_tiles *t)
     return true;
 }
 
+/* Whether the last kernel can store past the caches, and all rows of the destination are lines. */
+static bool kernel_goes_past(const qfi_tiles *t, int64_t size)
+{
+    const qfi_form *to = &t->nest.lane[0];
+    uintptr_t all = (uintptr_t)t->dst + (uintptr_t)(to->base * size);
+
+    if (!last_is_result(t) || !t->piece->stage[t->piece->n_stage - 1].past || t->made.operand >= 0)
+        return false;
+    for (int l = 0; l < t->nest.n_loop; l++)
+        if (l != t->nest.col)
+            all |= (uintptr_t)(to->step[l] * size);
+    return all % LINE == 0;
+}
+
 /* How tiles reach the destination: from the kernel, or from the staging; past the caches or not. */
 static void choose_store(qfi_tiles *t, int64_t size)
 {
@@ -101,7 +119,9 @@ static void choose_store(qfi_tiles *t, int64_t size)
                 qfi_step_of(&t->nest.lane[0], t->nest.row) == t->cols;
     t->streams = run->streams && t->segment == run->pipe->result &&
                  (t->joined ? t->cols * t->rows : t->cols) * size >= LEAST_RUN;
-    t->staged = t->streams ? !is_copy(t) : moves && !t->joined && t->rows > FEW_ROWS;
+    t->past = t->streams && kernel_goes_past(t, size);
+    t->staged = t->streams ? !t->past && !is_copy(t)
+                           : moves && !t->joined && t->rows > FEW_ROWS;
     t->patches = t->streams && t->staged && is_direct(t) && reads_in_place(t);
 }
 

@@ -318,6 +318,8 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
         param[k] = t->piece->stage[k].p;
         param[k].bad = &bad;
     }
+    if (t->past)
+        param[t->piece->n_stage - 1].past = true;
     for (int64_t k = first; k < end; k++)
         run_tile(&x, k);
     if (t->streams)

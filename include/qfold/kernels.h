@@ -22,11 +22,13 @@ typedef struct qfk_out {
 } qfk_out;
 
 /* Small parameters; each operator of kernels/<family>/<family>.def states which it uses.
- * bad: guard kernels OR a non-zero value into *bad when an element is not allowed. */
+ * bad: guard kernels OR a non-zero value into *bad when an element is not allowed.  past: kernels
+ * of BITS_PAST rows may store past the caches; the caller puts a store fence before others read. */
 typedef struct qfk_param {
     double f[4];
     int64_t i[4];
     uint32_t *bad;
+    bool past;
 } qfk_param;
 
 /* Computes an m x n tile. m and n may be 0. Nothing outside the tile is read or written, no
@@ -72,8 +74,8 @@ typedef enum qfk_key {
 } qfk_key;
 
 /* BITS: every row of the operator and key gives the same bits. LIBM: f64 transcendentals, within 1
- * ulp of each other. */
-typedef enum qfk_exact { QFK_BITS, QFK_LIBM } qfk_exact;
+ * ulp of each other. BITS_PAST: as BITS, and the kernel heeds qfk_param.past. */
+typedef enum qfk_exact { QFK_BITS, QFK_LIBM, QFK_BITS_PAST } qfk_exact;
 
 /* One row of the table. name: "add_f32_avx2", the symbol without its prefix. op: name of the
  * operator in the family. needs: capabilities.  fn, or gemm with mr, nr: the kernel. */

@@ -18,19 +18,31 @@
         }                                                                            \
     }
 
-/* From a short float A to f32, and back. */
-#define QFK_WIDEN(name, A)                                \
-    QFK_CAST(name, qfk_to_f32_##A##_scalar, A, f32,       \
-             qfk_vf_store(x + j, qfk_vf_load_##A(a + j, left), left))
+/* The same for `put`, a store of floats, of vectors `value`; put##_past goes past the caches. */
+#define QFK_CAST_PAST(name, scalar, A, X, put, value)                                \
+    static QFK_CAST(name##_past, scalar, A, X, put##_past(x + j, value, left))       \
+    static QFK_CAST(name##_plain, scalar, A, X, put(x + j, value, left))             \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
+    {                                                                                \
+        if (qfk_goes_past(p, out))                                                   \
+            name##_past(m, n, in, out, p);                                           \
+        else                                                                         \
+            name##_plain(m, n, in, out, p);                                          \
+    }
 
-#define QFK_NARROW(name, X)                               \
-    QFK_CAST(name, qfk_to_##X##_f32_scalar, f32, X,       \
-             qfk_vf_store_##X(x + j, qfk_vf_load(a + j, left), left))
+/* From a short float A to f32, and back. */
+#define QFK_WIDEN(name, A)                                                      \
+    QFK_CAST_PAST(name, qfk_to_f32_##A##_scalar, A, f32, qfk_vf_store,          \
+                  qfk_vf_load_##A(a + j, left))
+
+#define QFK_NARROW(name, X)                                                     \
+    QFK_CAST_PAST(name, qfk_to_##X##_f32_scalar, f32, X, qfk_vf_store_##X,      \
+                  qfk_vf_load(a + j, left))
 
 /* From an integer A of at most 32 bits to f32, and back to one of `bits` bits. */
-#define QFK_FLOAT(name, A)                                \
-    QFK_CAST(name, qfk_to_f32_##A##_scalar, A, f32,       \
-             qfk_vf_store(x + j, qfk_vf_from_i32(qfk_vi_load_##A(a + j, left)), left))
+#define QFK_FLOAT(name, A)                                                      \
+    QFK_CAST_PAST(name, qfk_to_f32_##A##_scalar, A, f32, qfk_vf_store,          \
+                  qfk_vf_from_i32(qfk_vi_load_##A(a + j, left)))
 
 #define QFK_TRUNCATE(name, X, bits)                       \
     QFK_CAST(name, qfk_to_##X##_f32_scalar, f32, X,       \

@@ -47,6 +47,15 @@ static inline void qfk_vf_store(void *p, qfk_vf v, size_t n)
         _mm256_maskstore_ps(p, qfk_mask32(n), v);
 }
 
+/* Past the caches; p is aligned to the vector, but for the last n. */
+static inline void qfk_vf_store_past(void *p, qfk_vf v, size_t n)
+{
+    if (n == QFK_LANES)
+        _mm256_stream_ps(p, v);
+    else
+        qfk_vf_store(p, v, n);
+}
+
 static inline qfk_vf qfk_vf_set(float f) { return _mm256_set1_ps(f); }
 static inline qfk_vf qfk_vf_add(qfk_vf a, qfk_vf b) { return _mm256_add_ps(a, b); }
 static inline qfk_vf qfk_vf_sub(qfk_vf a, qfk_vf b) { return _mm256_sub_ps(a, b); }
@@ -86,6 +95,14 @@ static inline void qfk_vd_store(void *p, qfk_vd v, size_t n)
         _mm256_storeu_pd(p, v);
     else
         _mm256_maskstore_pd(p, qfk_mask64(n), v);
+}
+
+static inline void qfk_vd_store_past(void *p, qfk_vd v, size_t n)
+{
+    if (n == QFK_DOUBLES)
+        _mm256_stream_pd(p, v);
+    else
+        qfk_vd_store(p, v, n);
 }
 
 static inline qfk_vd qfk_vd_set(double f) { return _mm256_set1_pd(f); }
@@ -170,13 +187,26 @@ static inline void qfk_store_words(void *p, __m128i words, size_t n)
         qfk_store_first_bytes(p, words, 2 * n);
 }
 
-static inline void qfk_vi_store_x16(void *p, qfk_vi v, size_t n)
+static inline void qfk_store_words_past(void *p, __m128i words, size_t n)
+{
+    if (n == QFK_LANES)
+        _mm_stream_si128(p, words);
+    else
+        qfk_store_words(p, words, n);
+}
+
+static inline __m128i qfk_low_words(qfk_vi v)
 {
     const __m256i pick =
         _mm256_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1, 0, 1, 4, 5, 8,
                          9, 12, 13, -1, -1, -1, -1, -1, -1, -1, -1);
     const __m256i words = _mm256_permute4x64_epi64(_mm256_shuffle_epi8(v, pick), 0x08);
-    qfk_store_words(p, _mm256_castsi256_si128(words), n);
+    return _mm256_castsi256_si128(words);
+}
+
+static inline void qfk_vi_store_x16(void *p, qfk_vi v, size_t n)
+{
+    qfk_store_words(p, qfk_low_words(v), n);
 }
 
 /* Short floats as floats, and back; bit for bit what f16.h, bf16.h and f8.h do. */
@@ -190,19 +220,34 @@ static inline void qfk_vf_store_f16(void *p, qfk_vf v, size_t n)
     qfk_store_words(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
 }
 
+static inline void qfk_vf_store_f16_past(void *p, qfk_vf v, size_t n)
+{
+    qfk_store_words_past(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
+}
+
 static inline qfk_vf qfk_vf_load_bf16(const void *p, size_t n)
 {
     return _mm256_castsi256_ps(_mm256_slli_epi32(qfk_vi_load_u16(p, n), 16));
 }
 
-static inline void qfk_vf_store_bf16(void *p, qfk_vf v, size_t n)
+static inline __m128i qfk_bf16_words(qfk_vf v)
 {
     const __m256i u = _mm256_castps_si256(v), even = _mm256_set1_epi32(1);
     const __m256i lsb = _mm256_and_si256(_mm256_srli_epi32(u, 16), even);
     const __m256i half = _mm256_add_epi32(lsb, _mm256_set1_epi32(0x7fff));
     const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(u, half), 16);
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-    qfk_vi_store_x16(p, _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc0), nan), n);
+    return qfk_low_words(_mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc0), nan));
+}
+
+static inline void qfk_vf_store_bf16(void *p, qfk_vf v, size_t n)
+{
+    qfk_store_words(p, qfk_bf16_words(v), n);
+}
+
+static inline void qfk_vf_store_bf16_past(void *p, qfk_vf v, size_t n)
+{
+    qfk_store_words_past(p, qfk_bf16_words(v), n);
 }
 
 /* The bits of e4m3 in the places of a half are the value over 2^8; 0x7f becomes a NaN. */

@@ -31,6 +31,14 @@ static inline void qfk_store_words(void *p, __m256i words, size_t n)
         _mm256_mask_storeu_epi16(p, qfk_first16(n), words);
 }
 
+static inline void qfk_store_words_past(void *p, __m256i words, size_t n)
+{
+    if (n == QFK_LANES)
+        _mm256_stream_si256(p, words);
+    else
+        qfk_store_words(p, words, n);
+}
+
 /* Floats. */
 static inline qfk_vf qfk_vf_load(const void *p, size_t n)
 {
@@ -43,6 +51,14 @@ static inline void qfk_vf_store(void *p, qfk_vf v, size_t n)
         _mm512_storeu_ps(p, v);
     else
         _mm512_mask_storeu_ps(p, qfk_first16(n), v);
+}
+
+static inline void qfk_vf_store_past(void *p, qfk_vf v, size_t n)
+{
+    if (n == QFK_LANES)
+        _mm512_stream_ps(p, v);
+    else
+        qfk_vf_store(p, v, n);
 }
 
 static inline qfk_vf qfk_vf_set(float f) { return _mm512_set1_ps(f); }
@@ -86,6 +102,14 @@ static inline void qfk_vd_store(void *p, qfk_vd v, size_t n)
         _mm512_storeu_pd(p, v);
     else
         _mm512_mask_storeu_pd(p, qfk_first8(n), v);
+}
+
+static inline void qfk_vd_store_past(void *p, qfk_vd v, size_t n)
+{
+    if (n == QFK_DOUBLES)
+        _mm512_stream_pd(p, v);
+    else
+        qfk_vd_store(p, v, n);
 }
 
 static inline qfk_vd qfk_vd_set(double f) { return _mm512_set1_pd(f); }
@@ -175,19 +199,34 @@ static inline void qfk_vf_store_f16(void *p, qfk_vf v, size_t n)
     qfk_store_words(p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
 }
 
+static inline void qfk_vf_store_f16_past(void *p, qfk_vf v, size_t n)
+{
+    qfk_store_words_past(p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
+}
+
 static inline qfk_vf qfk_vf_load_bf16(const void *p, size_t n)
 {
     return _mm512_castsi512_ps(_mm512_slli_epi32(qfk_vi_load_u16(p, n), 16));
 }
 
-static inline void qfk_vf_store_bf16(void *p, qfk_vf v, size_t n)
+static inline __m256i qfk_bf16_words(qfk_vf v)
 {
     const __m512i u = _mm512_castps_si512(v), even = _mm512_set1_epi32(1);
     const __m512i lsb = _mm512_and_si512(_mm512_srli_epi32(u, 16), even);
     const __m512i half = _mm512_add_epi32(lsb, _mm512_set1_epi32(0x7fff));
     const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(u, half), 16);
     const __mmask16 nan = _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q);
-    qfk_vi_store_x16(p, _mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(0x7fc0)), n);
+    return _mm512_cvtepi32_epi16(_mm512_mask_mov_epi32(rounded, nan, _mm512_set1_epi32(0x7fc0)));
+}
+
+static inline void qfk_vf_store_bf16(void *p, qfk_vf v, size_t n)
+{
+    qfk_store_words(p, qfk_bf16_words(v), n);
+}
+
+static inline void qfk_vf_store_bf16_past(void *p, qfk_vf v, size_t n)
+{
+    qfk_store_words_past(p, qfk_bf16_words(v), n);
 }
 
 static inline qfk_vf qfk_vf_load_f8e4m3(const void *p, size_t n)

@@ -246,6 +246,12 @@ static inline void qfk_vf_store_bf16(void *p, qfk_vf v, size_t n)
     qfk_store_bytes8(p, vreinterpret_u8_u16(vshrn_n_u32(bits, 16)), 2 * n);
 }
 
+/* Intrinsics have no stores past the caches. */
+#define qfk_vf_store_past qfk_vf_store
+#define qfk_vd_store_past qfk_vd_store
+#define qfk_vf_store_f16_past qfk_vf_store_f16
+#define qfk_vf_store_bf16_past qfk_vf_store_bf16
+
 /* The bits of e4m3 in the places of a half are the value over 2^8; 0x7f becomes a NaN. */
 static inline qfk_vf qfk_vf_load_f8e4m3(const void *p, size_t n)
 {

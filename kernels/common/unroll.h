@@ -2,7 +2,7 @@
 #ifndef QFK_UNROLL_H
 #define QFK_UNROLL_H
 
-#include <stddef.h>
+#include "kernels/common/element.h"
 
 /* Loops of two to ten instructions a vector: four vectors at a time share what a loop costs. */
 #if defined(__clang__)
@@ -13,6 +13,12 @@
 
 /* For what a kernel calls with constants that choose its code. */
 #define QFK_INLINE static inline __attribute__((always_inline))
+
+/* Whether rows may be stored past the caches: they begin with lines. */
+static inline bool qfk_goes_past(const qfk_param *p, qfk_out out)
+{
+    return p && p->past && ((uintptr_t)out.p | (uintptr_t)out.row) % 64 == 0;
+}
 
 /* Runs a statement for the columns of a row, vector by vector: for columns j … j + left - 1. left
  * is the constant `lanes`, and what is left once at the end. */

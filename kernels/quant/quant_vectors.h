@@ -69,32 +69,43 @@ QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out
 #define QFK_BYTES(name, scalar, A, put, bytes)                                        \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
     {                                                                                      \
-        const qfk_ways by = { qfk_vi_load_##A, put, 8 * sizeof(qfk_##A), bytes };          \
-        if (in[0].col)                                                                     \
-            qfk_dequantize(m, n, in, out, by);                                             \
-        else                                                                               \
+        const qfk_ways by = { qfk_vi_load_##A, put, 8 * sizeof(qfk_##A), bytes },          \
+                       past = { qfk_vi_load_##A, put##_past, 8 * sizeof(qfk_##A), bytes }; \
+        if (!in[0].col)                                                                    \
             scalar(m, n, in, out, p);                                                      \
+        else if (qfk_goes_past(p, out))                                                    \
+            qfk_dequantize(m, n, in, out, past);                                           \
+        else                                                                               \
+            qfk_dequantize(m, n, in, out, by);                                             \
     }
+
+/* A tile of nibbles without its first `odd` columns, 0 or 1, so that its rows start with bytes. */
+static inline void qfk_skip_odd(const qfk_in *in, const qfk_param *p, size_t odd, qfk_in *rest)
+{
+    rest[0] = (qfk_in){ (const char *)in[0].p + (p->i[0] + 1) / 2, p->i[1] / 2, 0 };
+    for (int k = 1; k < 3; k++) {
+        rest[k] = in[k];
+        rest[k].p = (const char *)in[k].p + (ptrdiff_t)odd * in[k].col;
+    }
+}
 
 /* The same from nibbles. A column that does not start with a byte is the scalar row's, and so are
  * steps over nibbles. */
-#define QFK_NIBBLES(name, scalar, A, put, bytes)                                \
+#define QFK_NIBBLES(name, scalar, A, put, bytes)                                           \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
     {                                                                                      \
-        const qfk_ways by = { qfk_vi_load_##A, put, 4, bytes };                            \
+        const qfk_ways by = { qfk_vi_load_##A, put, 4, bytes },                            \
+                       past = { qfk_vi_load_##A, put##_past, 4, bytes };                   \
+        const bool apart = p->i[2] != 1 || (m > 1 && p->i[1] % 2);                         \
         const size_t odd = n && p->i[0] % 2;                                               \
-        if (p->i[2] != 1 || (m > 1 && p->i[1] % 2)) {                                      \
-            scalar(m, n, in, out, p);                                                      \
-            return;                                                                        \
-        }                                                                                  \
-        const qfk_in rest[] = {                                                            \
-            { (const char *)in[0].p + (p->i[0] + 1) / 2, p->i[1] / 2, 0 },                 \
-            { (const char *)in[1].p + odd * (size_t)in[1].col, in[1].row, in[1].col },     \
-            { (const char *)in[2].p + odd * (size_t)in[2].col, in[2].row, in[2].col }      \
-        };                                                                                 \
         const qfk_out after = { (char *)out.p + odd * (bytes), out.row };                  \
-        scalar(m, odd, in, out, p);                                                        \
-        qfk_dequantize(m, n - odd, rest, after, by);                                       \
+        qfk_in rest[3];                                                                    \
+        qfk_skip_odd(in, p, odd, rest);                                                    \
+        scalar(m, apart ? n : odd, in, out, p);                                            \
+        if (!apart && qfk_goes_past(p, after))                                             \
+            qfk_dequantize(m, n - odd, rest, after, past);                                 \
+        else if (!apart)                                                                   \
+            qfk_dequantize(m, n - odd, rest, after, by);                                   \
     }
 
 /* Zero points of 64 bits as floats. Returns whether they are small enough for them and their

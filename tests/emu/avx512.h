@@ -96,6 +96,11 @@ MASK_STORE(_mm512_mask_storeu_epi32, __m512i, 4, 16)
 MASK_STORE(_mm512_mask_storeu_ps, __m512, 4, 16)
 MASK_STORE(_mm512_mask_storeu_pd, __m512d, 8, 8)
 
+/* Past the caches: memory sees the same. */
+STORE(_mm512_stream_ps, __m512, 4, 16)
+STORE(_mm512_stream_pd, __m512d, 8, 8)
+STORE(_mm256_stream_si256, __m256i, 1, 32)
+
 /* One value in every lane. */
 #define SET1(name, V, T, lane, n)                                                                 \
     static inline V name(T v)                                                                     \

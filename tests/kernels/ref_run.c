@@ -318,6 +318,7 @@ static bool run_case(bench *b, size_t m, size_t n, char *why, size_t why_size)
     if (b->op->values)
         b->op->values(c, &b->rng);
 
+    c->p.past = check_chance(&b->rng, 50);
     ref_case s = shadow_case(b);
     int signal = 0;
     if (b->row == b->scalar)

@@ -50,7 +50,7 @@ def findings() -> Iterator[str]:
     for place, family, op, key, isa, exact in rows():
         name = f"{op}_{key}_{isa}"
         row_names[name] += 1
-        exactness[op, key].add(exact)
+        exactness[op, key].add(exact.removesuffix("_PAST"))
         scalar |= {(op, key)} if isa == "scalar" else set()
         if name not in defined:
             yield f"{place}: qfk_{name} is not defined"
