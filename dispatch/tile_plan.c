@@ -120,8 +120,7 @@ static void choose_store(qfi_tiles *t, int64_t size)
     t->streams = run->streams && t->segment == run->pipe->result &&
                  (t->joined ? t->cols * t->rows : t->cols) * size >= LEAST_RUN;
     t->past = t->streams && kernel_goes_past(t, size);
-    t->staged = t->streams ? !t->past && !is_copy(t)
-                           : moves && !t->joined && t->rows > FEW_ROWS;
+    t->staged = t->streams ? !t->past && !is_copy(t) : moves && !t->joined && t->rows > FEW_ROWS;
     t->patches = t->streams && t->staged && is_direct(t) && reads_in_place(t);
 }
 
