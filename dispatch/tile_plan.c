@@ -215,10 +215,9 @@ static void list_outer(qfi_tiles *t)
  * runs are written as fast as one run, but read at half the speed. */
 static void follow_source(qfi_tiles *t)
 {
-    const qfi_form *from = &t->nest.lane[1 + t->piece->root];
-
     if (!t->streams || !is_copy(t) || t->nest.row < 0)
         return;
+    const qfi_form *from = &t->nest.lane[1 + t->piece->root];
     for (int l = 0; l < t->nest.n_loop; l++)
         if (l != t->nest.col && llabs(from->step[l]) < llabs(from->step[t->nest.row]))
             t->nest.row = (int8_t)l;
