@@ -33,6 +33,8 @@ void qfi_progress_start(qfi_progress *bar, const char *what, bool quiet)
                                       .sa_flags = (int)SA_RESETHAND | SA_RESTART };
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    /* Then a file beyond the limit is a write that fails, after which nothing is left. */
+    signal(SIGXFSZ, SIG_IGN);
     *bar = (qfi_progress){ .what = what,
                            .started = now(),
                            .enabled = !quiet && isatty(STDERR_FILENO) };
