@@ -32,11 +32,40 @@ typedef struct pool {
     pthreadpool_t threads;
 } pool;
 
+static void *wait_at_gate(void *gate)
+{
+    pthread_mutex_lock(gate);
+    pthread_mutex_unlock(gate);
+    return NULL;
+}
+
+/* How many threads, up to n, the system lets run beside each other, the caller's among them: the
+ * pool below waits for ever for one that could not be made. */
+static uint32_t threads_allowed(uint32_t n)
+{
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    pthread_t *thread = calloc(n, sizeof *thread);
+    uint32_t made = 0;
+
+    if (!thread)
+        return 1;
+    pthread_mutex_lock(&gate);
+    while (made + 1 < n && !pthread_create(&thread[made], NULL, wait_at_gate, &gate))
+        made++;
+    pthread_mutex_unlock(&gate);
+    for (uint32_t i = 0; i < made; i++)
+        pthread_join(thread[i], NULL);
+    free(thread);
+    return made + 1;
+}
+
 static pthreadpool_t threads_of(pool *p)
 {
     pthread_mutex_lock(&p->lock);
-    if (!p->made)
-        p->threads = pthreadpool_create(p->n);
+    if (!p->made) {
+        const uint32_t n = threads_allowed(p->n);
+        p->threads = n > 1 ? pthreadpool_create(n) : NULL;
+    }
     p->made = true;
     pthread_mutex_unlock(&p->lock);
     return p->threads;

@@ -93,6 +93,11 @@ static void pane_task(void *arg, uint32_t i, uint32_t worker)
 {
     batch *b = arg;
 
+    lock(b);
+    const bool failed = b->status != QF_OK;
+    unlock(b);
+    if (failed)
+        return;
     make_pane(b, i, worker);
     finish_pane(b, i);
 }
