@@ -1,58 +1,32 @@
-/* Sums with AVX2: the 16 partials of a row in four registers of f64. */
-#include "kernels/reduce/reduce_rows.h"
+/* AVX2 rows of the reduce family: the scalar loops under other flags. */
+#include "kernels/reduce/reduce_loops.h"
 
-#include <immintrin.h>
+QFK_SUM(qfk_sum_f32_avx2, f32)
+QFK_SUM(qfk_sum_f64_avx2, f64)
+QFK_SUM_WRAPS(qfk_sum_i64_avx2, i64)
+QFK_SUMSQ(qfk_sumsq_f32_avx2, f32)
+QFK_SUMSQ(qfk_sumsq_f64_avx2, f64)
 
-/* state[j] += the j-th element, or its square, of each block of 16. */
-static inline void add_blocks_f32(const float *a, size_t blocks, double *state, bool square)
-{
-    __m256d s[4];
-    for (size_t q = 0; q < 4; q++)
-        s[q] = _mm256_loadu_pd(state + 4 * q);
-    for (; blocks; blocks--, a += 16)
-        for (size_t q = 0; q < 4; q++) {
-            const __m256d v = _mm256_cvtps_pd(_mm_loadu_ps(a + 4 * q));
-            s[q] = _mm256_add_pd(s[q], square ? _mm256_mul_pd(v, v) : v);
-        }
-    for (size_t q = 0; q < 4; q++)
-        _mm256_storeu_pd(state + 4 * q, s[q]);
-}
+QFK_AMAX(qfk_amax_i8_avx2, i8, INT8_MIN)
+QFK_AMAX(qfk_amax_i16_avx2, i16, INT16_MIN)
+QFK_AMAX(qfk_amax_i32_avx2, i32, INT32_MIN)
+QFK_AMAX(qfk_amax_i64_avx2, i64, INT64_MIN)
+QFK_AMAX(qfk_amax_u8_avx2, u8, 0)
+QFK_AMAX(qfk_amax_u16_avx2, u16, 0)
+QFK_AMAX(qfk_amax_u32_avx2, u32, 0)
+QFK_AMAX(qfk_amax_u64_avx2, u64, 0)
+QFK_AMAX_FLOAT(qfk_amax_f32_avx2, f32)
+QFK_AMAX_FLOAT(qfk_amax_f64_avx2, f64)
 
-static inline void add_blocks_f64(const double *a, size_t blocks, double *state, bool square)
-{
-    __m256d s[4];
-    for (size_t q = 0; q < 4; q++)
-        s[q] = _mm256_loadu_pd(state + 4 * q);
-    for (; blocks; blocks--, a += 16)
-        for (size_t q = 0; q < 4; q++) {
-            const __m256d v = _mm256_loadu_pd(a + 4 * q);
-            s[q] = _mm256_add_pd(s[q], square ? _mm256_mul_pd(v, v) : v);
-        }
-    for (size_t q = 0; q < 4; q++)
-        _mm256_storeu_pd(state + 4 * q, s[q]);
-}
+QFK_AMIN(qfk_amin_i8_avx2, i8, INT8_MAX)
+QFK_AMIN(qfk_amin_i16_avx2, i16, INT16_MAX)
+QFK_AMIN(qfk_amin_i32_avx2, i32, INT32_MAX)
+QFK_AMIN(qfk_amin_i64_avx2, i64, INT64_MAX)
+QFK_AMIN(qfk_amin_u8_avx2, u8, UINT8_MAX)
+QFK_AMIN(qfk_amin_u16_avx2, u16, UINT16_MAX)
+QFK_AMIN(qfk_amin_u32_avx2, u32, UINT32_MAX)
+QFK_AMIN(qfk_amin_u64_avx2, u64, UINT64_MAX)
+QFK_AMIN_FLOAT(qfk_amin_f32_avx2, f32)
+QFK_AMIN_FLOAT(qfk_amin_f64_avx2, f64)
 
-static void sum_f32(const void *a, size_t blocks, double *state)
-{
-    add_blocks_f32(a, blocks, state, false);
-}
-
-static void sumsq_f32(const void *a, size_t blocks, double *state)
-{
-    add_blocks_f32(a, blocks, state, true);
-}
-
-static void sum_f64(const void *a, size_t blocks, double *state)
-{
-    add_blocks_f64(a, blocks, state, false);
-}
-
-static void sumsq_f64(const void *a, size_t blocks, double *state)
-{
-    add_blocks_f64(a, blocks, state, true);
-}
-
-QFK_REDUCE(qfk_sum_f32_avx2, qfk_sum_f32_scalar, sum_f32, sizeof(float))
-QFK_REDUCE(qfk_sum_f64_avx2, qfk_sum_f64_scalar, sum_f64, sizeof(double))
-QFK_REDUCE(qfk_sumsq_f32_avx2, qfk_sumsq_f32_scalar, sumsq_f32, sizeof(float))
-QFK_REDUCE(qfk_sumsq_f64_avx2, qfk_sumsq_f64_scalar, sumsq_f64, sizeof(double))
+QFK_ANY(qfk_any_b8_avx2, b8)
