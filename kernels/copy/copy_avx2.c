@@ -44,13 +44,14 @@ static inline void copy_bytes(char *x, const char *a, size_t n)
 
 /* Whole lines of x go past the caches, its first and last bytes do not: half a line that does is
  * read, merged and written by the memory controller. */
-static inline void stream_bytes(char *x, const char *a, size_t n)
+static inline void stream_bytes(char *x, const char *a, size_t n, const qfk_follow *follow)
 {
     size_t at = -(uintptr_t)x & 63;
 
     at = at < n ? at : n;
     copy_short(x, a, at);
     for (; n - at >= 64; at += 64) {
+        qfk_ask(follow, at);
         const __m256i v = _mm256_loadu_si256((const void *)(a + at)),
                       w = _mm256_loadu_si256((const void *)(a + at + 32));
         _mm256_stream_si256((void *)(x + at), v);
@@ -72,4 +73,4 @@ QFK_COPY(qfk_copy_x8_avx2, x8, copy_bytes, _mm256_set1_epi8, char)
 QFK_COPY(qfk_copy_x16_avx2, x16, copy_bytes, _mm256_set1_epi16, short)
 QFK_COPY(qfk_copy_x32_avx2, x32, copy_bytes, _mm256_set1_epi32, int)
 QFK_COPY(qfk_copy_x64_avx2, x64, copy_bytes, _mm256_set1_epi64x, long long)
-QFK_COPY(qfk_stream_x8_avx2, x8, stream_bytes, _mm256_set1_epi8, char)
+QFK_STREAM(qfk_stream_x8_avx2, qfk_copy_x8_avx2, stream_bytes)

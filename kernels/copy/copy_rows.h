@@ -23,4 +23,46 @@
         }                                                                                \
     }
 
+/* Bytes between what is moved past the caches and what is asked for. Rows of 512 bytes that go
+ * 256 KiB apart took 1.10 times as long without, of 256 bytes 1.15 times, and up to 1.06 times as
+ * long with 1024 or 3072 (Zen 3): the machine stops looking ahead at the end of a page. */
+#define QFK_STREAM_AHEAD 2048
+
+/* Where the bytes that follow stand, as addresses, since they may lie outside the operand: those of
+ * column j at near + j, from column `turn` on at far + j. */
+typedef struct qfk_follow {
+    uintptr_t near, far;
+    size_t turn;
+} qfk_follow;
+
+/* Asks for what will be moved QFK_STREAM_AHEAD bytes after column j of the row at hand. */
+static inline void qfk_ask(const qfk_follow *follow, size_t j)
+{
+    __builtin_prefetch((const void *)((j < follow->turn ? follow->near : follow->far) + j));
+}
+
+/* What follows row i of n adjacent bytes; past the last row, what would be the next. */
+static inline qfk_follow qfk_follow_of(const qfk_in *in, size_t i, size_t m, size_t n)
+{
+    const uintptr_t row = m > 1 ? (uintptr_t)in->row : n;
+    const size_t rest = QFK_STREAM_AHEAD % n;
+    const uintptr_t near = (uintptr_t)qfk_in_row(in, i) + QFK_STREAM_AHEAD / n * row + rest;
+    return (qfk_follow){ near, near + row - n, n - rest };
+}
+
+/* Defines the kernel `name` that moves bytes past the caches. stream(x, a, n, follow) does it for a
+ * row, and asks for every line that it moves once. `copy` takes what is not adjacent. */
+#define QFK_STREAM(name, copy, stream)                                               \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
+    {                                                                                \
+        if (in->col != 1) {                                                          \
+            copy(m, n, in, out, p);                                                  \
+            return;                                                                  \
+        }                                                                            \
+        for (size_t i = 0; n && i < m; i++) {                                        \
+            const qfk_follow follow = qfk_follow_of(in, i, m, n);                    \
+            stream(qfk_out_row(&out, i), qfk_in_row(in, i), n, &follow);             \
+        }                                                                            \
+    }
+
 #endif
