@@ -178,6 +178,31 @@ const char *qfi_fetch_memory(const qfi_run *run, const qfi_operand *o, int n_loo
     return held->p;
 }
 
+qfi_standing qfi_fetch_standing(const qfi_run *run, const qfi_segment *s, const int64_t *lo,
+                                const int64_t *n)
+{
+    const qfi_piece *piece = s->n_piece == 1 ? s->piece[0] : NULL;
+    int64_t from[QFI_LOOPS] = { 0 }, count[QFI_LOOPS] = { 0 };
+    qfi_standing x = { 0 };
+    qfi_form at;
+
+    if (!piece || piece->n_stage > 0 || piece->root != 0 || piece->operand[0].bits < 8)
+        return x;
+    const qfi_box *box = &piece->box;
+    for (int l = 0; l < box->n_loop; l++) {
+        const int d = box->dim[l];
+        if (l > 0 && box->dim[l - 1] == d)
+            return x;
+        from[l] = lo[d] - box->lo[d];
+        count[l] = n[d];
+    }
+    const char *p = qfi_fetch_memory(run, &piece->operand[0], box->n_loop, from, count, &at);
+    for (int l = 0; p && l < box->n_loop; l++)
+        x.step[box->dim[l]] = at.step[l] * (s->bits / 8);
+    x.p = p ? p + at.base * (s->bits / 8) : NULL;
+    return x;
+}
+
 /* A form over the loops of a piece as one over a box that begins at lo, or back (sign -1). */
 static void move_form(qfi_form *form, int n_loop, const int64_t *lo, int64_t sign)
 {

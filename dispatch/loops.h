@@ -78,6 +78,10 @@ int64_t qfi_walk_at(const qfi_walk *walk, int64_t i, int64_t *lo, int64_t *n);
 /* Row-major strides of a box. */
 void qfi_box_strides(int n_dim, const int64_t *n, int64_t *stride);
 
+/* Whether the elements of a box, in row-major order, are equally far apart: *each; 0 if it is one
+ * element. */
+bool qfi_box_even(int n_dim, const int64_t *n, const int64_t *stride, int64_t *each);
+
 #define QFI_LANES 48
 
 /* Loops in the order in which they run, with everything that moves along them. lane[0] is the

@@ -116,6 +116,17 @@ qf_status qfi_fetch(qfi_run *run, qfi_tiles *t, const int64_t *lo, const int64_t
 const char *qfi_fetch_memory(const qfi_run *run, const qfi_operand *o, int n_loop,
                              const int64_t *lo, const int64_t *n, qfi_form *at);
 
+/* A segment that is memory as it stands. p: its element 0, or NULL: it is made.  step: bytes from
+ * one element to the next along each dim. */
+typedef struct qfi_standing {
+    const char *p;
+    int64_t step[QFI_DIMS];
+} qfi_standing;
+
+/* Whether the box [lo, lo + n) of a segment's dims is. */
+qfi_standing qfi_fetch_standing(const qfi_run *run, const qfi_segment *s, const int64_t *lo,
+                                const int64_t *n);
+
 /* Reading operand `o` for a box of n[l] steps. run: bytes of one run; UINT64_MAX if there is no gap
  * between runs.  size: bytes in memory; UINT64_MAX if that passes any memory. */
 typedef struct qfi_fetch_cost {

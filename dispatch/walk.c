@@ -49,3 +49,21 @@ void qfi_box_strides(int n_dim, const int64_t *n, int64_t *stride)
         step *= n[d];
     }
 }
+
+bool qfi_box_even(int n_dim, const int64_t *n, const int64_t *stride, int64_t *each)
+{
+    int64_t next = 0; /* the stride of the next dim */
+    bool one = true;
+
+    *each = 0;
+    for (int d = n_dim - 1; d >= 0; d--) {
+        if (n[d] == 1)
+            continue;
+        if (!one && stride[d] != next)
+            return false;
+        *each = one ? stride[d] : *each;
+        next = stride[d] * n[d];
+        one = false;
+    }
+    return true;
+}

@@ -13,34 +13,6 @@
 #define GROUP_BYTES 512
 #define CROSS_ROWS 16
 
-/* Fills p and step if the part [lo, lo + n) of the operand is memory as it stands. */
-static void find_memory(const qfi_run *run, qfi_factor *f, const int64_t *lo, const int64_t *n)
-{
-    const qfi_segment *s = f->segment;
-    const qfi_piece *piece = s->n_piece == 1 ? s->piece[0] : NULL;
-    int64_t step[QFI_DIMS] = { 0 }, from[QFI_LOOPS], count[QFI_LOOPS];
-    qfi_form at;
-
-    if (!piece || piece->n_stage > 0 || piece->root != 0 || s->bits != f->size * 8 ||
-        piece->operand[0].bits != s->bits)
-        return;
-    const qfi_box *box = &piece->box;
-    for (int l = 0; l < box->n_loop; l++) {
-        const int d = box->dim[l];
-        if (l > 0 && box->dim[l - 1] == d)
-            return;
-        from[l] = lo[d] - box->lo[d];
-        count[l] = n[d];
-    }
-    const char *p = qfi_fetch_memory(run, &piece->operand[0], box->n_loop, from, count, &at);
-    if (!p)
-        return;
-    for (int l = 0; l < box->n_loop; l++)
-        step[box->dim[l]] = at.step[l] * f->size;
-    f->p = p + at.base * f->size;
-    memcpy(f->step, step, sizeof step);
-}
-
 qfi_factor qfi_factor_make(const qfi_run *run, const qfi_breaker *x, int i, const int64_t *lo,
                            const int64_t *n)
 {
@@ -56,7 +28,8 @@ qfi_factor qfi_factor_make(const qfi_run *run, const qfi_breaker *x, int i, cons
                      .x_at = s->n_dim > 1 ? (k_last ? lead : lead + 1) : -1,
                      .panel = x->kernel[QFI_PRODUCT_PANEL] };
 
-    find_memory(run, &f, lo, n);
+    if (s->bits == f.size * 8)
+        f.at = qfi_fetch_standing(run, s, lo, n);
     return f;
 }
 
@@ -93,7 +66,7 @@ int64_t qfi_factor_group(const qfi_factor *f)
 uint64_t qfi_factor_room(const qfi_factor *f, int64_t kc, int64_t n)
 {
     const int64_t group = qfi_min64(n, qfi_factor_group(f));
-    return f->p ? 0 : qfi_lines((uint64_t)(kc * group * f->size));
+    return f->at.p ? 0 : qfi_lines((uint64_t)(kc * group * f->size));
 }
 
 /* One group of panels, elements k_step and x_step bytes apart. */
@@ -123,10 +96,10 @@ static int64_t batch_at(const qfi_factor *f, const int64_t *batch, int n_batch, 
 
 const char *qfi_factor_at(const qfi_factor *f, const int64_t *batch, int n_batch)
 {
-    const char *p = f->p;
+    const char *p = f->at.p;
 
     for (int d = 0; d < f->n_batch; d++)
-        p += f->step[d] * batch_at(f, batch, n_batch, d);
+        p += f->at.step[d] * batch_at(f, batch, n_batch, d);
     return p;
 }
 
@@ -155,15 +128,15 @@ static qf_status make_group(qfi_run *run, const qfi_factor *f, const qfi_factor_
 qf_status qfi_factor_pack(qfi_run *run, const qfi_factor *f, const qfi_factor_part *part, char *to,
                           char *raw)
 {
-    const int64_t group = qfi_factor_group(f), x_step = f->x_at < 0 ? f->size : f->step[f->x_at];
-    const char *from = f->p ? qfi_factor_at(f, part->batch, part->n_batch) : NULL;
+    const int64_t group = qfi_factor_group(f), x_step = f->x_at < 0 ? f->size : f->at.step[f->x_at];
+    const char *from = f->at.p ? qfi_factor_at(f, part->batch, part->n_batch) : NULL;
 
     for (int64_t j = 0; j < part->n; j += group) {
         const int64_t n = qfi_min64(group, part->n - j);
         char *panels = to + j * part->kc * f->size;
         if (from) {
-            pack_group(f, from + part->k0 * f->step[f->k_at] + (part->x0 + j) * x_step,
-                       f->step[f->k_at], x_step, part->kc, n, panels);
+            pack_group(f, from + part->k0 * f->at.step[f->k_at] + (part->x0 + j) * x_step,
+                       f->at.step[f->k_at], x_step, part->kc, n, panels);
             continue;
         }
         QF_TRY(make_group(run, f, part, part->x0 + j, n, raw));

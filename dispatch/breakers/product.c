@@ -347,8 +347,8 @@ static void panel_task(void *arg, uint32_t i, uint32_t worker)
     }
     call.m = qfi_min64(BLAS_ROWS, p->m - m0);
     call.n = qfi_min64(BLAS_COLUMNS, p->cols - n0);
-    call.a = qfi_factor_at(&p->a, at, p->n_batch) + (p->m0 + m0) * p->a.step[p->a.x_at];
-    call.b = qfi_factor_at(&p->b, at, p->n_batch) + (p->n0 + n0) * p->b.step[p->b.x_at];
+    call.a = qfi_factor_at(&p->a, at, p->n_batch) + (p->m0 + m0) * p->a.at.step[p->a.x_at];
+    call.b = qfi_factor_at(&p->b, at, p->n_batch) + (p->n0 + n0) * p->b.at.step[p->b.x_at];
     call.c = c + (m0 * p->call.c_row + n0) * p->size;
     qfi_blas_run(&call);
 }
@@ -356,13 +356,13 @@ static void panel_task(void *arg, uint32_t i, uint32_t worker)
 /* A step along a dim of n elements; one element has none, so any will do. */
 static int64_t step_of(const qfi_factor *f, int dim, int64_t n, int64_t any)
 {
-    return n == 1 ? any : f->step[dim] / f->size;
+    return n == 1 ? any : f->at.step[dim] / f->size;
 }
 
 /* Whether OpenBLAS may take the box, and can; p->call is what a panel starts from. */
 static bool goes_to_blas(product *p)
 {
-    if (!(p->run->ctx->providers & QF_PROVIDER_BLAS) || !p->direct || !p->a.p || !p->b.p ||
+    if (!(p->run->ctx->providers & QF_PROVIDER_BLAS) || !p->direct || !p->a.at.p || !p->b.at.p ||
         p->row < 0 || p->col < 0)
         return false;
     p->call = (qfi_blas_product){ .dtype = p->x->compute,

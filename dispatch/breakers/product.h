@@ -8,13 +8,12 @@
 /* Kernels of a product, by its own numbering; FINAL has room for two. */
 enum { QFI_PRODUCT_GEMM, QFI_PRODUCT_PANEL, QFI_PRODUCT_FINAL };
 
-/* One operand: its elements [batch][k][x], x a row of the first or a column of the second. p, step:
- * where they are, in bytes, if that is memory and their type is that of accumulation; NULL: the
- * segment makes them.  width: of a panel.  k_at, x_at: dims of the segment, -1 if it has none. */
+/* One operand: its elements [batch][k][x], x a row of the first or a column of the second. at:
+ * where they are, if that is memory and their type is that of accumulation, else the segment makes
+ * them.  width: of a panel.  k_at, x_at: dims of the segment, -1 if it has none. */
 typedef struct qfi_factor {
     const qfi_segment *segment;
-    const char *p;
-    int64_t step[QFI_DIMS];
+    qfi_standing at;
     int64_t width, size;
     int n_batch, k_at, x_at;
     const qfk_row *panel;

@@ -131,6 +131,28 @@ static char *finish(const reduction *r, int64_t n, char *a, char *b)
     return b;
 }
 
+/* The box [lo, lo + n) of the operand as rows of columns: where it stands, or made in `mine`. */
+static qf_status chunk_rows(const reduction *r, qfi_run *run, const int64_t *lo, const int64_t *n,
+                            int64_t width, char *mine, qfk_in *in)
+{
+    const qfi_panels *p = &r->panels;
+    const qfi_standing at = qfi_fetch_standing(run, p->segment, lo, n);
+    const int n_row = p->n_row, n_column = p->segment->n_dim - n_row;
+    const int64_t size = (int64_t)r->in_size;
+    int64_t row, column;
+
+    if (at.p && qfi_box_even(n_row, n, at.step, &row) &&
+        qfi_box_even(n_column, n + n_row, at.step + n_row, &column) &&
+        (column == size || column == 0)) {
+        *in = (qfk_in){ at.p, row, column };
+        for (int d = 0; d < p->segment->n_dim; d++)
+            in->p = (const char *)in->p + lo[d] * at.step[d];
+        return QF_OK;
+    }
+    *in = (qfk_in){ mine, width * size, size };
+    return qfi_run_dense(run, p->segment, lo, n, mine);
+}
+
 static qf_status reduce_block(const void *user, qfi_run *run, const qfi_panel_block *block,
                               char *mine)
 {
@@ -145,11 +167,11 @@ static qf_status reduce_block(const void *user, qfi_run *run, const qfi_panel_bl
     /* A row without columns is met once too, and is the neutral element. */
     for (int64_t c = 0; c < (chunks.total ? chunks.total : 1); c++) {
         int64_t width = 0;
+        qfk_in in = { mine, 0, (ptrdiff_t)r->in_size };
         if (chunks.total) {
             width = qfi_panel_chunk(p, block, &chunks, c, lo, n);
-            QF_TRY(qfi_run_dense(run, p->segment, lo, n, mine));
+            QF_TRY(chunk_rows(r, run, lo, n, width, mine, &in));
         }
-        const qfk_in in = { mine, width * (int64_t)r->in_size, (int64_t)r->in_size };
         const qfk_param by = { .i = { column, column == 0 } };
         r->x->kernel[STEP]->fn((size_t)block->rows, (size_t)width, &in,
                                (qfk_out){ state, 16 * (int64_t)r->state_size }, &by);
