@@ -128,8 +128,12 @@ static qf_status run_panel(job *j, qfi_tiles *t, const int64_t *lo, const int64_
         }
     }
     *done = true;
-    return b->run(j->run, b, from, count, j->dst + t->nest.lane[0].base * (j->segment->bits / 8),
-                  stride);
+    const bool past = j->run->past;
+    j->run->past = j->run->streams && j->segment == j->run->pipe->result;
+    const qf_status st = b->run(j->run, b, from, count,
+                                j->dst + t->nest.lane[0].base * (j->segment->bits / 8), stride);
+    j->run->past = past;
+    return st;
 }
 
 static qf_status run_box(void *arg, const int64_t *lo, const int64_t *n);

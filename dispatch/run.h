@@ -33,8 +33,8 @@ typedef struct qfi_residents {
 
 /* kept: scratch region.  slots: of all workers.  staging: likewise, QFI_STAGING each, or NULL.
  * held: by number of the breaker: its operands as tiles want them, or NULL.  streams: the result
- * goes past the caches.  work: memory for reads and panels.  serial: run on the calling thread as
- * `worker`: set inside a task. */
+ * goes past the caches; past: so does the box that a breaker makes.  work: memory for reads and
+ * panels.  serial: run on the calling thread as `worker`: set inside a task. */
 struct qfi_run {
     const qf_ctx *ctx;
     const qf_pipe *pipe;
@@ -42,7 +42,7 @@ struct qfi_run {
     char *kept, *slots, *staging;
     const void *const *held;
     qfi_area work;
-    bool serial, streams;
+    bool serial, streams, past;
     uint32_t worker;
     qfi_fault *fault;
 };

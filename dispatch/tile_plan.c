@@ -10,8 +10,7 @@
 #define MADE_ROWS 32
 #define MADE_BYTES ((int64_t)QFI_SLOT - MADE_ROWS * QFI_ROW_PAD)
 #define LINE 64
-#define LEAST_RUN 256 /* bytes of a row of the destination below which it is not worth streaming */
-#define RUN_BYTES 512 /* of a row of the destination, that one transposed tile makes */
+#define RUN_BYTES 512        /* of a row of the destination, that one transposed tile makes */
 #define SMALL_TILE (1 << 14) /* of few rows or columns: it stays in the first cache */
 #define FEW_ROWS 16 /* of a transposed tile: their lines stay in the first cache while they fill */
 #define STREAM_TASK_BYTES ((int64_t)1 << 18) /* a store fence after each task, and few of them */
@@ -115,10 +114,10 @@ static void choose_store(qfi_tiles *t, int64_t size)
 
     if (!run->staging || t->segment->bits < 8 || t->nest.col < 0)
         return;
-    t->joined = t->made.operand < 0 && !is_copy(t) && t->cols * size < LEAST_RUN &&
+    t->joined = t->made.operand < 0 && !is_copy(t) && t->cols * size < QFI_LEAST_RUN &&
                 qfi_step_of(&t->nest.lane[0], t->nest.row) == t->cols;
     t->streams = run->streams && t->segment == run->pipe->result &&
-                 (t->joined ? t->cols * t->rows : t->cols) * size >= LEAST_RUN;
+                 (t->joined ? t->cols * t->rows : t->cols) * size >= QFI_LEAST_RUN;
     t->past = t->streams && kernel_goes_past(t, size);
     t->staged = t->streams ? !t->past && !is_copy(t) : moves && !t->joined && t->rows > FEW_ROWS;
     t->patches = t->streams && t->staged && is_direct(t) && reads_in_place(t);

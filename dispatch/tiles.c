@@ -295,14 +295,6 @@ static void run_tile(tile *x, int64_t number)
         store_root(x);
 }
 
-/* Stores that pass the caches are not ordered with those that tell other threads of them. */
-static inline void store_fence(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_sfence();
-#endif
-}
-
 static void tiles_task(void *arg, uint32_t i, uint32_t worker)
 {
     const qfi_tiles *t = arg;
@@ -323,7 +315,7 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
     for (int64_t k = first; k < end; k++)
         run_tile(&x, k);
     if (t->streams)
-        store_fence();
+        qfi_store_fence();
     if (bad)
         __atomic_store_n(&t->run->fault->bad, 1, __ATOMIC_RELAXED);
 }

@@ -6,6 +6,9 @@
 
 #define QFI_ROW_PAD 64 /* after each row of a slot: rows do not fall into one cache set */
 
+/* Bytes of a row of the destination below which it is not worth streaming. */
+#define QFI_LEAST_RUN 256
+
 /* How an operand reaches the stages. */
 typedef enum qfi_load {
     QFI_LOAD_NONE,
@@ -19,6 +22,14 @@ typedef enum qfi_load {
 static inline int64_t qfi_step_of(const qfi_form *lane, int loop)
 {
     return loop < 0 ? 0 : lane->step[loop];
+}
+
+/* Stores that pass the caches are not ordered with those that tell other threads of them. */
+static inline void qfi_store_fence(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
 }
 
 /* Fill in what a box in order needs to run: loads, stores, sizes of tiles and tasks. */

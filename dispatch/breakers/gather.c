@@ -3,14 +3,10 @@
  * index_select and index pick slices: a point of the index dims gives a coordinate in each indexed
  * dim of the data, and the other dims are copied as a box. gather picks element by element. A
  * negative index counts from the end; one outside the dim is a fault. */
-#include "dispatch/breakers/breaker.h"
+#include "dispatch/arith.h"
+#include "dispatch/breakers/gather.h"
 
-#include <string.h>
-
-#define LEAST_FETCH ((uint64_t)1 << 14)
 #define TASK_BYTES ((int64_t)1 << 16)
-
-enum { GATHER };
 
 qf_status qfi_gather_make(qfi_builder *b, qfi_breaker *x)
 {
@@ -18,30 +14,23 @@ qf_status qfi_gather_make(qfi_builder *b, qfi_breaker *x)
     QF_TRY(qfi_breaker_operand(b, x, 0, NULL, x->type.dtype));
     for (int i = 1; i < x->n_in; i++)
         QF_TRY(qfi_breaker_operand(b, x, i, NULL, QF_DT_i64));
-    if (x->op == QF_OP_gather && qf_dtype_get(x->type.dtype)->bits <= 64)
-        QF_TRY(qfi_breaker_kernel(b, x, GATHER, QFK_OP_gather, x->type.dtype));
-    return QF_OK;
+    const qf_dtype part = qf_dtype_get(x->type.dtype)->bits > 64 ? QF_DT_i64 : x->type.dtype;
+    QF_TRY(qfi_breaker_kernel(b, x, QFI_GATHER, QFK_OP_gather, part));
+    QF_TRY(qfi_breaker_kernel(b, x, QFI_GATHER_COPY, QFK_OP_copy, QF_DT_u8));
+    return qfi_breaker_kernel(b, x, QFI_GATHER_STREAM, QFK_OP_stream, QF_DT_u8);
 }
 
-/* The part of the result at hand.
- * n_index, first: the index dims of the result, `first` and on.  of: for each dim of the data, the
- * number of its index operand (from 1), or 0.  out: for each other dim of the data, its dim in the
- * result. index: the index operands' part, dense; index_n: its shape. */
-typedef struct picking {
-    qfi_run *run;
-    const qfi_breaker *x;
-    const int64_t *lo, *n, *stride;
-    char *dst, *work;
-    int n_index, first;
-    uint8_t of[QF_MAX_RANK], out[QF_MAX_RANK];
-    int64_t *index[QF_MAX_RANK + 1], index_n[QF_MAX_RANK + 1][QF_MAX_RANK];
+/* Points of the index dims, each made by a pipeline.  work: memory of the tasks, `each`
+ * bytes a task. */
+typedef struct points {
+    const qfi_picking *p;
+    char *work;
     uint64_t each;
-    int64_t points, per_task;
-    size_t size;
-} picking;
+    int64_t total, per_task;
+} points;
 
-/* Where torch puts the dims: see the operator's type. */
-static void find_dims(picking *p)
+/* Where torch puts the dims: see the operator's type. gather's index has all dims. */
+static void find_dims(qfi_picking *p)
 {
     const qfi_breaker *x = p->x;
     const int rank = x->in_type[0].rank;
@@ -61,17 +50,21 @@ static void find_dims(picking *p)
             to += p->n_index;
         p->out[d] = (uint8_t)to++;
     }
+    if (x->op == QF_OP_gather) {
+        p->first = 0;
+        p->n_index = rank;
+    }
 }
 
 /* The part of index operand i that the box needs, wrapped and checked. */
-static qf_status load_index(picking *p, int i, int64_t size)
+static qf_status load_index(qfi_picking *p, int i, int64_t size)
 {
     const qfi_segment *s = p->x->in[i];
     int64_t lo[QFI_DIMS], count = 1;
     bool bad = false;
 
     for (int d = 0; d < s->n_dim; d++) {
-        const int out = p->x->op == QF_OP_gather ? d : p->first + p->n_index - s->n_dim + d;
+        const int out = p->first + p->n_index - s->n_dim + d;
         lo[d] = s->dim[d] == 1 ? 0 : p->lo[out];
         p->index_n[i][d] = s->dim[d] == 1 ? 1 : p->n[out];
         count *= p->index_n[i][d];
@@ -93,7 +86,7 @@ static qf_status load_index(picking *p, int i, int64_t size)
 }
 
 /* One point of the index dims: the box of the other dims goes to its place. */
-static qf_status pick_slice(const picking *p, qfi_run *run, int64_t number)
+static qf_status pick_slice(const qfi_picking *p, qfi_run *run, int64_t number)
 {
     const qf_type *data = &p->x->in_type[0];
     int64_t at[QF_MAX_RANK], lo[QFI_DIMS] = { 0 }, n[QFI_DIMS], stride[QFI_DIMS] = { 0 }, to = 0;
@@ -126,7 +119,7 @@ static qf_status pick_slice(const picking *p, qfi_run *run, int64_t number)
 }
 
 /* gather from data that a pipeline must make: one element. */
-static qf_status pick_element(const picking *p, qfi_run *run, int64_t number)
+static qf_status pick_element(const qfi_picking *p, qfi_run *run, int64_t number)
 {
     const int rank = p->x->type.rank, halves = p->size == 16 ? 2 : 1;
     int64_t lo[QFI_DIMS] = { 0 }, n[QFI_DIMS], stride[QFI_DIMS] = { 0 }, rest = number, to = 0;
@@ -145,11 +138,11 @@ static qf_status pick_element(const picking *p, qfi_run *run, int64_t number)
 
 static void pick_task(void *arg, uint32_t i, uint32_t worker)
 {
-    const picking *p = arg;
-    char *mine = p->work + p->each * (p->run->serial ? 0 : worker);
-    qfi_run run = qfi_task_run(p->run, worker, (qfi_area){ .p = mine, .size = p->each });
-    const int64_t first = i * p->per_task,
-                  end = first + p->per_task < p->points ? first + p->per_task : p->points;
+    const points *t = arg;
+    const qfi_picking *p = t->p;
+    char *mine = t->work + t->each * (p->run->serial ? 0 : worker);
+    qfi_run run = qfi_task_run(p->run, worker, (qfi_area){ .p = mine, .size = t->each });
+    const int64_t first = i * t->per_task, end = qfi_min64(first + t->per_task, t->total);
     qf_status st = QF_OK;
 
     for (int64_t k = first; k < end && st == QF_OK; k++)
@@ -157,80 +150,27 @@ static void pick_task(void *arg, uint32_t i, uint32_t worker)
     qfi_task_failed(p->run, i, st);
 }
 
-/* gather whose data stand in memory with plain strides: rows of the last dim by one kernel call
- * each. */
-typedef struct table {
-    const picking *p;
-    const char *data;
-    int64_t stride[QF_MAX_RANK]; /* bytes, of the data */
-} table;
-
-static bool find_table(const picking *p, table *t)
+static qf_status run_points(const qfi_picking *p)
 {
-    const qfi_segment *s = p->x->in[0];
-    const qfi_piece *piece = s->n_piece == 1 ? s->piece[0] : NULL;
+    const uint64_t workers = p->run->serial ? 1 : qfi_workers(p->run->ctx);
+    points t = { .p = p, .total = 1 };
+    int64_t rest = (int64_t)p->size;
 
-    if (!piece || !p->x->kernel[GATHER] || piece->n_stage > 0 || piece->n_operand != 1 ||
-        piece->root != 0)
-        return false;
-    const qfi_operand *o = &piece->operand[0];
-    if (o->source != QFI_MEMORY && o->source != QFI_KEPT)
-        return false;
-    *t =
-        (table){ .p = p,
-                 .data = o->source == QFI_MEMORY ? o->storage->data
-                                                 : p->run->kept + p->run->pipe->kept[o->which].at };
-    t->data += o->at.base * (int64_t)p->size;
-    for (int l = 0; l < piece->box.n_loop; l++) {
-        if (t->stride[piece->box.dim[l]] != 0 || piece->box.pace[l] != 1)
-            return false;
-        t->stride[piece->box.dim[l]] = o->at.step[l] * (int64_t)p->size;
-    }
-    return true;
-}
-
-static void table_task(void *arg, uint32_t i, uint32_t worker)
-{
-    const table *t = arg;
-    const picking *p = t->p;
-    const int last = p->x->type.rank - 1, dim = p->x->attrs.dim.dim;
-    const int64_t size = (int64_t)p->size, n = p->n[last];
-    const qfk_param by = { .i = { t->stride[dim] } };
-
-    (void)worker;
-    for (int64_t k = i * p->per_task; k < (i + 1) * p->per_task && k < p->points; k++) {
-        const char *data = t->data;
-        int64_t rest = k, to = 0;
-        for (int d = last - 1; d >= 0; d--) {
-            const int64_t c = rest % p->n[d];
-            rest /= p->n[d];
-            to += c * p->stride[d];
-            data += d == dim ? 0 : (p->lo[d] + c) * t->stride[d];
-        }
-        data += last == dim ? 0 : p->lo[last] * t->stride[last];
-        /* Elements of the destination that are not adjacent run down the rows of a tile of one
-         * column. */
-        const bool dense = p->stride[last] == 1;
-        const int64_t step = last == dim ? 0 : t->stride[last];
-        const qfk_in in[2] = { { data, dense ? 0 : step, dense ? step : 0 },
-                               { p->index[1] + k * n, dense ? 0 : 8, dense ? 8 : 0 } };
-        const qfk_out out = { p->dst + to * size, p->stride[last] * size };
-        p->x->kernel[GATHER]->fn(dense ? 1 : (size_t)n, dense ? (size_t)n : 1, in, out, &by);
-    }
-}
-
-static qf_status run_points(picking *p, int64_t bytes_each, qfi_task *task, void *arg)
-{
-    p->per_task = TASK_BYTES / (bytes_each > 0 ? bytes_each : 1);
-    p->per_task = p->per_task < 1 ? 1 : p->per_task;
-    const int64_t tasks = (p->points + p->per_task - 1) / p->per_task;
+    t.each = p->x->in[0]->reads ? QFI_LEAST_FETCH : 0;
+    t.work = qfi_area_get(&p->run->work, t.each * workers);
+    if (!t.work)
+        return QFI_TOO_LARGE;
+    for (int d = 0; d < p->x->type.rank; d++)
+        *(d >= p->first && d < p->first + p->n_index ? &t.total : &rest) *= p->n[d];
+    t.per_task = qfi_max64(1, TASK_BYTES / qfi_max64(1, rest));
+    const int64_t tasks = qfi_parts(t.total, t.per_task);
     if (tasks > INT32_MAX)
         return QFI_TOO_LARGE;
-    qfi_run_tasks(p->run, (uint32_t)tasks, task, arg);
+    qfi_run_tasks(p->run, (uint32_t)tasks, pick_task, &t);
     return p->run->fault->status;
 }
 
-static qf_status load_all(picking *p)
+static qf_status load_all(qfi_picking *p)
 {
     const qf_type *data = &p->x->in_type[0];
 
@@ -243,28 +183,12 @@ static qf_status load_all(picking *p)
 qf_status qfi_gather_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
                          char *dst, const int64_t *stride)
 {
-    picking p = { .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst, .points = 1 };
-    const uint64_t workers = run->serial ? 1 : qfi_workers(run->ctx);
-    int64_t rest = 1;
-    table t;
+    qfi_picking p = { .run = run, .x = x, .lo = lo, .n = n, .stride = stride, .dst = dst };
+    bool done;
 
     p.size = qf_dtype_get(x->type.dtype)->bits / 8;
     find_dims(&p);
     QF_TRY(load_all(&p));
-    p.each = x->in[0]->reads ? LEAST_FETCH : 0;
-    p.work = qfi_area_get(&run->work, p.each * workers);
-    if (!p.work)
-        return QFI_TOO_LARGE;
-    if (x->op == QF_OP_gather) {
-        for (int d = 0; d < x->type.rank; d++)
-            p.points *= n[d];
-        if (!find_table(&p, &t))
-            return run_points(&p, (int64_t)p.size, pick_task, &p);
-        const int64_t row = n[x->type.rank - 1];
-        p.points /= row;
-        return run_points(&p, row * (int64_t)p.size, table_task, &t);
-    }
-    for (int d = 0; d < x->type.rank; d++)
-        *(d >= p.first && d < p.first + p.n_index ? &p.points : &rest) *= n[d];
-    return run_points(&p, rest * (int64_t)p.size, pick_task, &p);
+    QF_TRY(qfi_lookup_run(&p, &done));
+    return done ? QF_OK : run_points(&p);
 }

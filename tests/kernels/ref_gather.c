@@ -10,6 +10,7 @@ static void table(ref_case *c, check_rng *rng)
     const ptrdiff_t size = (ptrdiff_t)check_key_size(c->row->key), width = (ptrdiff_t)c->n * size;
     const ptrdiff_t apart[] = { size, -size, width, -width - 3, 0, 5 };
     const ptrdiff_t rows[] = { 0, width, size, -width - 1 };
+    const ptrdiff_t between[] = { 0, 8, 16, -8 };
     const ptrdiff_t cols[] = { 2 * size, -size, ENTRIES * size, 0 };
     const ptrdiff_t step = apart[check_below(rng, 6)];
     const size_t reach = (ENTRIES - 1) * (size_t)(step < 0 ? -step : step);
@@ -21,8 +22,8 @@ static void table(ref_case *c, check_rng *rng)
     c->in[0].col = c->in[0].row ? cols[check_below(rng, 4)] : size;
     /* Rows of indices may be one row, but not overlap otherwise: half an index points anywhere. */
     c->in[1].key = QF_DT_i64;
-    c->in[1].col = check_chance(rng, 25) ? 0 : 8;
-    c->in[1].row = c->in[1].col && check_chance(rng, 10) ? 0 : 8 * (ptrdiff_t)c->n + 8;
+    c->in[1].col = between[check_below(rng, 4)];
+    c->in[1].row = c->in[1].col && check_chance(rng, 10) ? 0 : 16 * (ptrdiff_t)c->n + 8;
     c->in[1].row -= check_chance(rng, 20) ? 2 * c->in[1].row : 0;
 }
 
