@@ -61,9 +61,19 @@ static bool emit(reading *r, qfi_json *j, size_t begin)
     return r->visitor->leaf(r->visitor->user, j, &r->leaf);
 }
 
-static bool second_tag(qfi_json *j)
+/* To the one key of a union; false at its end, or after a failure. n: keys so far. */
+static bool next_tag(qfi_json *j, qf_str *key, int *n)
 {
-    return qfi_json_fail(j, QF_ERR_SCHEMA, "a union with two tags");
+    if (qfi_json_key(j, key))
+        return *n == 0 ? ++*n : qfi_json_fail(j, QF_ERR_SCHEMA, "a union with two tags");
+    if (j->status == QF_OK && *n == 0)
+        qfi_json_fail(j, QF_ERR_SCHEMA, "a union without a tag");
+    return false;
+}
+
+static bool unknown_tag(qfi_json *j, qf_str key)
+{
+    return qfi_json_fail(j, QF_ERR_SCHEMA, "unknown tag '%.*s'", QFI_STR(key));
 }
 
 /* {"as_name": X} or a number. */
@@ -73,9 +83,7 @@ static bool read_symbolic(reading *r, qfi_json *j)
     int n = 0;
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return false;
-    while (qfi_json_key(j, &key)) {
-        if (n++)
-            return second_tag(j);
+    while (next_tag(j, &key, &n)) {
         if (qfi_str_is(key, "as_name")) {
             if (!qfi_json_string(j, &r->leaf.name))
                 return false;
@@ -85,10 +93,10 @@ static bool read_symbolic(reading *r, qfi_json *j)
             if (!qfi_json_skip(j, NULL))
                 return false;
         } else {
-            return qfi_json_fail(j, QF_ERR_SCHEMA, "unknown tag '%.*s'", QFI_STR(key));
+            return unknown_tag(j, key);
         }
     }
-    return j->status == QF_OK && (n || qfi_json_fail(j, QF_ERR_SCHEMA, "a union without a tag"));
+    return j->status == QF_OK;
 }
 
 /* {"as_tensor": {"name": X}} or {"as_none": true}. */
@@ -98,9 +106,7 @@ static bool read_optional(reading *r, qfi_json *j)
     int n = 0;
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return false;
-    while (qfi_json_key(j, &key)) {
-        if (n++)
-            return second_tag(j);
+    while (next_tag(j, &key, &n)) {
         if (qfi_str_is(key, "as_tensor")) {
             if (!qfi_pt2_named(j, &r->leaf.name))
                 return false;
@@ -109,10 +115,10 @@ static bool read_optional(reading *r, qfi_json *j)
             if (!qfi_json_skip(j, NULL))
                 return false;
         } else {
-            return qfi_json_fail(j, QF_ERR_SCHEMA, "unknown tag '%.*s'", QFI_STR(key));
+            return unknown_tag(j, key);
         }
     }
-    return j->status == QF_OK && (n || qfi_json_fail(j, QF_ERR_SCHEMA, "a union without a tag"));
+    return j->status == QF_OK;
 }
 
 static bool read_leaf(reading *r, qfi_json *j)
@@ -179,20 +185,17 @@ bool qfi_pt2_argument(qfi_json *j, const qfi_pt2_visitor *visitor)
 {
     reading r = { .visitor = visitor, .begin = qfi_pt2_at(j) };
     qf_str tag;
+    int n = 0;
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return false;
-    while (qfi_json_key(j, &tag)) {
-        if (r.row)
-            return second_tag(j);
+    while (next_tag(j, &tag, &n)) {
         r.row = find_row(tag);
         if (!r.row)
-            return qfi_json_fail(j, QF_ERR_SCHEMA, "unknown tag '%.*s'", QFI_STR(tag));
+            return unknown_tag(j, tag);
         if (!read_value(&r, j))
             return false;
     }
     if (j->status != QF_OK)
         return false;
-    if (!r.row)
-        return qfi_json_fail(j, QF_ERR_SCHEMA, "a union without a tag");
     return !r.pending || emit(&r, j, r.begin);
 }

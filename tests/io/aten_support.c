@@ -139,3 +139,16 @@ qf_scalar number_result(const lowered *l)
     assert_int_equal(def->type.rank, 0);
     return def->attrs->full.value;
 }
+
+const qf_type aten_matrix = { .dtype = QF_DT_f32, .rank = 2, .dim = { 2, 3 } };
+
+void expect_reason(const char *op, const char *inputs, qf_reason reason)
+{
+    lowered l;
+    lower_node(&l, op, inputs, "as_tensor", (const qf_type[]){ aten_matrix, aten_matrix }, 2);
+    assert_ok(l.status, &l.diag);
+    if (l.env.reason != reason)
+        fail_msg("%s: %s (%s), not %s", inputs, qf_reason_name(l.env.reason), l.env.detail,
+                 qf_reason_name(reason));
+    lower_end(&l);
+}

@@ -26,6 +26,10 @@ void lower_node(lowered *l, const char *op, const char *inputs, const char *outp
                 const qf_type *in, uint32_t n_in);
 void lower_end(lowered *l);
 
+/* An f32 matrix of 2 x 3, and that a node over two of them is kept for this reason. */
+extern const qf_type aten_matrix;
+void expect_reason(const char *op, const char *inputs, qf_reason reason);
+
 /* The first result. */
 const qfi_def *first_result(const lowered *l);
 /* The number that a node on literals gives; fails the test if it gives none. */

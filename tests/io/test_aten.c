@@ -122,19 +122,6 @@ static void test_enabled_autocast_is_no_region(void **state)
 
 /* ---- arguments ---- */
 
-static const qf_type matrix = { .dtype = QF_DT_f32, .rank = 2, .dim = { 2, 3 } };
-
-static void expect_reason(const char *op, const char *inputs, qf_reason reason)
-{
-    lowered l;
-    lower_node(&l, op, inputs, "as_tensor", (const qf_type[]){ matrix, matrix }, 2);
-    assert_ok(l.status, &l.diag);
-    if (l.env.reason != reason)
-        fail_msg("%s: %s (%s), not %s", inputs, qf_reason_name(l.env.reason), l.env.detail,
-                 qf_reason_name(reason));
-    lower_end(&l);
-}
-
 #define X0 "{\"name\":\"self\",\"arg\":{\"as_tensor\":{\"name\":\"x0\"}},\"kind\":1}"
 #define X1 "{\"kind\":1,\"arg\":{\"as_tensor\":{\"name\":\"x1\"}},\"name\":\"other\"}"
 
@@ -187,12 +174,12 @@ static void test_defaults_and_order(void **state)
     lowered l;
 
     lower_node(&l, "torch.ops.aten.sub.Tensor", "[" X1 "," X0 "]", "as_tensor",
-               (const qf_type[]){ matrix, matrix }, 2);
+               (const qf_type[]){ aten_matrix, aten_matrix }, 2);
     assert_int_equal(first_result(&l)->op, QF_OP_sub);
     assert_int_equal(first_result(&l)->in[0], 0);
     assert_int_equal(first_result(&l)->in[1], 1);
     lower_end(&l);
-    lower_node(&l, "torch.ops.aten.flatten.using_ints", "[" X0 "]", "as_tensor", &matrix, 1);
+    lower_node(&l, "torch.ops.aten.flatten.using_ints", "[" X0 "]", "as_tensor", &aten_matrix, 1);
     assert_int_equal(first_result(&l)->type.rank, 1);
     assert_int_equal(first_result(&l)->type.dim[0], 6);
     lower_end(&l);
@@ -338,7 +325,7 @@ static void test_memory_runs_out(void **state)
     lowered l;
 
     lower_node(&l, "torch.ops.aten.stack.default", inputs, "as_tensor",
-               (const qf_type[]){ matrix, matrix }, 2);
+               (const qf_type[]){ aten_matrix, aten_matrix }, 2);
     first_result(&l);
     for (size_t k = 1;; k++) {
         l.env.reason = QF_REASON_none;
@@ -348,7 +335,7 @@ static void test_memory_runs_out(void **state)
         qfi_ref x[2];
         bool ready = true;
         for (uint32_t i = 0; i < 2 && ready; i++) {
-            const qf_attrs attrs = { .full = { .type = matrix,
+            const qf_attrs attrs = { .full = { .type = aten_matrix,
                                                .value = { .is_int = true, .i = i } } };
             ready = qfi_prog_call(&fresh, QF_OP_full, &attrs, NULL, 0, &x[i], &diag) == QF_OK;
         }

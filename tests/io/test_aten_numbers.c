@@ -3,19 +3,6 @@
 
 #include <stdio.h>
 
-static const qf_type matrix = { .dtype = QF_DT_f32, .rank = 2, .dim = { 2, 3 } };
-
-static void expect_reason(const char *op, const char *inputs, qf_reason reason)
-{
-    lowered l;
-    lower_node(&l, op, inputs, "as_tensor", (const qf_type[]){ matrix, matrix }, 2);
-    assert_ok(l.status, &l.diag);
-    if (l.env.reason != reason)
-        fail_msg("%s: %s (%s), not %s", inputs, qf_reason_name(l.env.reason), l.env.detail,
-                 qf_reason_name(reason));
-    lower_end(&l);
-}
-
 /* ---- python arithmetic: what python prints ---- */
 
 static void test_numbers(void **state)
@@ -131,7 +118,7 @@ static void test_numbers_without_a_result(void **state)
 static bool holds(const char *op, const char *inputs)
 {
     lowered l;
-    lower_node(&l, op, inputs, "", &matrix, 1);
+    lower_node(&l, op, inputs, "", &aten_matrix, 1);
     assert_ok(l.status, &l.diag);
     assert_int_equal(l.env.reason, QF_REASON_none);
     const bool truth = l.env.holds;

@@ -192,3 +192,15 @@ void layout_from_bytes(const void *bytes, const uint8_t *order, ref_tensor *t)
     }
     layout_read(&v, t);
 }
+
+qf_status layout_collect(void *user, const void *data, size_t n, const qf_digest *note,
+                         qf_diag *diag)
+{
+    layout_bytes *b = user;
+    (void)note;
+    if (b->n + n > b->size)
+        return qf_fail(diag, QF_ERR_WRITE, "more bytes than the type has");
+    memcpy(b->p + b->n, data, n);
+    b->n += n;
+    return QF_OK;
+}

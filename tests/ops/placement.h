@@ -27,4 +27,13 @@ bool layout_intact(const qf_tensor *view);
 /* Dense bytes of a tensor whose dims lie in `order` (NULL: natural). */
 void layout_from_bytes(const void *bytes, const uint8_t *order, ref_tensor *t);
 
+/* A sink for qf_pipe_stream: room for `size` bytes at p, of which n have come. More are an error. */
+typedef struct layout_bytes {
+    unsigned char *p;
+    size_t n, size;
+} layout_bytes;
+
+qf_status layout_collect(void *user, const void *data, size_t n, const qf_digest *note,
+                         qf_diag *diag);
+
 #endif

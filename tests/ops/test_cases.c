@@ -82,23 +82,6 @@ static void run_eval(const instance *it, layout how, const setting *s)
         layout_free(&view[i]);
 }
 
-typedef struct bytes {
-    unsigned char *p;
-    size_t n, size;
-} bytes;
-
-static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
-                         qf_diag *diag)
-{
-    bytes *b = user;
-    (void)note;
-    if (b->n + n > b->size)
-        return qf_fail(diag, QF_ERR_WRITE, "more bytes than the type has");
-    memcpy(b->p + b->n, data, n);
-    b->n += n;
-    return QF_OK;
-}
-
 static void run_stream(const instance *it, const setting *s, const uint8_t *order)
 {
     const test_case *c = it->c;
@@ -117,11 +100,12 @@ static void run_stream(const instance *it, const setting *s, const uint8_t *orde
     for (size_t i = 0; i < it->n_in; i++)
         view[i] = layout_make(&it->in[i], i % 2 ? DENSE : STRIDED, true);
     ref_make(&got, type);
-    bytes b = { 0 };
+    layout_bytes b = { 0 };
     qf_status st = qf_pipe_build(&ctx, &program, (uint32_t)it->n_in, order, &pipe, &diag);
     if (st == QF_OK && qf_type_bytes(type, &size)) {
-        b = (bytes){ .p = malloc(size + 1), .size = size };
-        st = qf_pipe_stream(&ctx, pipe, NULL, &(qf_sink){ .take = collect, .user = &b }, &diag);
+        b = (layout_bytes){ .p = malloc(size + 1), .size = size };
+        st = qf_pipe_stream(&ctx, pipe, NULL, &(qf_sink){ .take = layout_collect, .user = &b },
+                            &diag);
     }
     if (st != (it->defined ? QF_OK : QF_ERR_VALUE)) {
         complain(c, it->dtype, "stream", diag.text);

@@ -310,23 +310,6 @@ static qf_status one_by_one(const chain *c, const qf_table *table, ref_tensor *o
     return st;
 }
 
-typedef struct bytes {
-    unsigned char *p;
-    size_t n, size;
-} bytes;
-
-static qf_status collect(void *user, const void *data, size_t n, const qf_digest *note,
-                         qf_diag *diag)
-{
-    bytes *b = user;
-    (void)note;
-    if (b->n + n > b->size)
-        return qf_fail(diag, QF_ERR_WRITE, "more bytes than the type has");
-    memcpy(b->p + b->n, data, n);
-    b->n += n;
-    return QF_OK;
-}
-
 static qf_status at_once(const chain *c, const qf_ctx *ctx, bool stream, const bool *read,
                          const uint8_t *order, ref_tensor *out, qf_diag *diag)
 {
@@ -340,13 +323,13 @@ static qf_status at_once(const chain *c, const qf_ctx *ctx, bool stream, const b
         in[i] = layout_make(&c->input[i], c->how[i], read[i]);
     qf_status st = qf_pipe_build(ctx, &program, n - 1, order, &pipe, diag);
     (void)qf_type_bytes(&c->type[n - 1], &size);
-    bytes b = { .p = malloc(size + 1), .size = size };
+    layout_bytes b = { .p = malloc(size + 1), .size = size };
     if (!b.p)
         abort();
     if (st == QF_OK)
-        st = stream
-                 ? qf_pipe_stream(ctx, pipe, NULL, &(qf_sink){ .take = collect, .user = &b }, diag)
-                 : qf_pipe_run(ctx, pipe, NULL, b.p, diag);
+        st = stream ? qf_pipe_stream(ctx, pipe, NULL,
+                                     &(qf_sink){ .take = layout_collect, .user = &b }, diag)
+                    : qf_pipe_run(ctx, pipe, NULL, b.p, diag);
     if (st == QF_OK && stream && b.n != size)
         st = qf_fail(diag, QF_ERR_INTERNAL, "%zu bytes of %" PRIu64, b.n, size);
     if (st == QF_OK)
