@@ -27,7 +27,7 @@ bool layout_intact(const qf_tensor *view);
 /* Dense bytes of a tensor whose dims lie in `order` (NULL: natural). */
 void layout_from_bytes(const void *bytes, const uint8_t *order, ref_tensor *t);
 
-/* A sink for qf_pipe_stream: room for `size` bytes at p, of which n have come. More are an error. */
+/* A sink for qf_pipe_stream: room for `size` bytes at p, of which n have come; more fail. */
 typedef struct layout_bytes {
     unsigned char *p;
     size_t n, size;
