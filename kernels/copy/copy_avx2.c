@@ -1,5 +1,6 @@
 /* AVX2 rows of copy: rows of adjacent elements and repeated elements as vectors. */
 #include "kernels/common/masks.h"
+#include "kernels/common/unroll.h"
 #include "kernels/copy/copy_rows.h"
 
 /* Two moves of T that overlap; both are read before either is written. */
@@ -44,7 +45,7 @@ static inline void copy_bytes(char *x, const char *a, size_t n)
 
 /* Whole lines of x go past the caches, its first and last bytes do not: half a line that does is
  * read, merged and written by the memory controller. */
-static inline void stream_bytes(char *x, const char *a, size_t n, const qfk_follow *follow)
+QFK_INLINE void stream_bytes(char *x, const char *a, size_t n, const qfk_follow *follow)
 {
     size_t at = -(uintptr_t)x & 63;
 

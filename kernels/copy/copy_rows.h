@@ -23,10 +23,12 @@
         }                                                                                \
     }
 
-/* Bytes between what is moved past the caches and what is asked for. Rows of 512 bytes that go
- * 256 KiB apart took 1.10 times as long without, of 256 bytes 1.15 times, and up to 1.06 times as
- * long with 1024 or 3072 (Zen 3): the machine stops looking ahead at the end of a page. */
+/* Bytes between what is moved past the caches and what is asked for, in rows shorter than
+ * QFK_LONG_ROW: between the stores of scattered rows the machine looks ahead too late. Without,
+ * rows of 256 bytes took 1.21 times as long, of 512 bytes 1.05 times; of 1024 bytes 0.92 times, of
+ * 16 KiB 0.88 times (Zen 3, copies of 128 MiB and more). */
 #define QFK_STREAM_AHEAD 2048
+#define QFK_LONG_ROW 1024
 
 /* Where the bytes that follow stand, as addresses, since they may lie outside the operand: those of
  * column j at near + j, from column `turn` on at far + j. */
@@ -38,7 +40,8 @@ typedef struct qfk_follow {
 /* Asks for what will be moved QFK_STREAM_AHEAD bytes after column j of the row at hand. */
 static inline void qfk_ask(const qfk_follow *follow, size_t j)
 {
-    __builtin_prefetch((const void *)((j < follow->turn ? follow->near : follow->far) + j));
+    if (follow)
+        __builtin_prefetch((const void *)((j < follow->turn ? follow->near : follow->far) + j));
 }
 
 /* What follows row i of n adjacent bytes; past the last row, what would be the next. */
@@ -51,7 +54,8 @@ static inline qfk_follow qfk_follow_of(const qfk_in *in, size_t i, size_t m, siz
 }
 
 /* Defines the kernel `name` that moves bytes past the caches. stream(x, a, n, follow) does it for a
- * row, and asks for every line that it moves once. `copy` takes what is not adjacent. */
+ * row, and asks for every line that it moves once; follow NULL: for none. `copy` takes what is not
+ * adjacent. */
 #define QFK_STREAM(name, copy, stream)                                               \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p) \
     {                                                                                \
@@ -60,8 +64,14 @@ static inline qfk_follow qfk_follow_of(const qfk_in *in, size_t i, size_t m, siz
             return;                                                                  \
         }                                                                            \
         for (size_t i = 0; n && i < m; i++) {                                        \
-            const qfk_follow follow = qfk_follow_of(in, i, m, n);                    \
-            stream(qfk_out_row(&out, i), qfk_in_row(in, i), n, &follow);             \
+            char *x = qfk_out_row(&out, i);                                          \
+            const char *a = qfk_in_row(in, i);                                       \
+            if (n < QFK_LONG_ROW) {                                                  \
+                const qfk_follow follow = qfk_follow_of(in, i, m, n);                \
+                stream(x, a, n, &follow);                                            \
+            } else {                                                                 \
+                stream(x, a, n, NULL);                                               \
+            }                                                                        \
         }                                                                            \
     }
 
