@@ -148,15 +148,47 @@ typedef struct job {
     void *arg;
 } job;
 
+/* The mode of kernels: round to nearest, subnormals on, nothing traps; host_mode is what it was. On
+ * x86-64 kernels use SSE alone, whose register is set in a few cycles: setting that of the old unit
+ * too, with fesetenv, took 5 % of an update of 64 KiB. */
+#if defined(__x86_64__)
+typedef unsigned host_mode;
+
+static inline host_mode enter_mode(void)
+{
+    const host_mode host = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(0x1f80);
+    return host;
+}
+
+static inline void leave_mode(host_mode host)
+{
+    __builtin_ia32_ldmxcsr(host);
+}
+#else
+typedef fenv_t host_mode;
+
+static inline host_mode enter_mode(void)
+{
+    host_mode host;
+    fegetenv(&host);
+    fesetenv(FE_DFL_ENV);
+    return host;
+}
+
+static inline void leave_mode(host_mode host)
+{
+    fesetenv(&host);
+}
+#endif
+
 static void run_job(void *arg, uint32_t i, uint32_t worker)
 {
     const job *j = arg;
-    fenv_t host;
+    const host_mode host = enter_mode();
 
-    fegetenv(&host);
-    fesetenv(FE_DFL_ENV);
     j->task(j->arg, i, worker);
-    fesetenv(&host);
+    leave_mode(host);
 }
 
 void qfi_parallel(const qf_ctx *ctx, uint32_t n, qfi_task *task, void *arg)
