@@ -301,11 +301,12 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
     const int64_t first = i * t->per_task, end = qfi_min64(first + t->per_task, t->total);
     qfk_param param[QFI_STAGES];
     uint32_t bad = 0;
-    tile x = { .t = t,
-               .param = param,
-               .staging = t->staged ? t->run->staging + QFI_STAGING * worker : NULL,
-               .slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker };
+    tile x; /* the rest is written for each tile: clearing it took 3 % of a task of 256 KiB */
 
+    x.t = t;
+    x.param = param;
+    x.staging = t->staged ? t->run->staging + QFI_STAGING * worker : NULL;
+    x.slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker;
     for (int k = 0; k < t->piece->n_stage; k++) {
         param[k] = t->piece->stage[k].p;
         param[k].bad = &bad;
