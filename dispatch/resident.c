@@ -90,7 +90,9 @@ void qfi_wants_plan(const qf_ctx *ctx, const qf_pipe *pipe, uint64_t window, qfi
     const uint64_t taken =
         pipe->cost.scratch + pipe->cost.window + QFI_SLOT * pipe->n_slot * qfi_workers(ctx);
 
-    *out = (qfi_wants){ .room = ctx->memory > taken ? (ctx->memory - taken) / 2 : 0 };
+    out->room = ctx->memory > taken ? (ctx->memory - taken) / 2 : 0;
+    out->size = 0;
+    out->n = 0;
     for (uint32_t x = 0; x < pipe->n_breaker; x++)
         for (int i = 0; i < pipe->breaker[x]->n_in; i++)
             want_operands(out, pipe->breaker[x], i);

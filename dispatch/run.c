@@ -2,6 +2,7 @@
  * do. */
 #include "dispatch/run.h"
 
+#include <stddef.h>
 #include <string.h>
 
 void qfi_run_tasks(const qfi_run *run, uint32_t n, qfi_task *task, void *arg)
@@ -160,10 +161,15 @@ static qf_status run_halves(job *j, const int64_t *lo, const int64_t *n)
 static qf_status run_box(void *arg, const int64_t *lo, const int64_t *n)
 {
     job *j = arg;
-    qfi_tiles t = { .run = j->run, .segment = j->segment, .piece = j->piece, .dst = j->dst };
+    qfi_tiles t;
     const size_t mark = j->run->work.used;
     bool done;
 
+    memset(&t, 0, offsetof(qfi_tiles, nest));
+    t.run = j->run;
+    t.segment = j->segment;
+    t.piece = j->piece;
+    t.dst = j->dst;
     place(j, &t, lo, n);
     qf_status st = run_panel(j, &t, lo, n, &done);
     if (st == QF_OK && !done) {

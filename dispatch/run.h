@@ -91,7 +91,6 @@ typedef struct qfi_tiles {
     const qfi_run *run;
     const qfi_segment *segment;
     const qfi_piece *piece;
-    qfi_nest nest;
     char *dst;
     const char *source[QFI_OPERANDS];
     int64_t m, n, rows, cols, n_outer; /* tile, and extent of the tile's loops */
@@ -105,6 +104,7 @@ typedef struct qfi_tiles {
     bool patches;        /* one kernel's result goes past the caches, a small part at a time */
     uint8_t outer[QFI_LOOPS], load[QFI_OPERANDS];
     qfi_made made;
+    qfi_nest nest; /* last: it is large, and written where it is used */
 } qfi_tiles;
 
 /* Bring operands into memory for a box of n[l] steps from lo[l]: fills t->source and the lanes 1 …
