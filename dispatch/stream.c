@@ -144,10 +144,12 @@ static bool goes_in_place(const qf_pipe *pipe, const char *dst)
     return false;
 }
 
+/* At once if all is in memory and nobody is told how far it is: the threads are woken once. */
 static qf_status run_windows(qfi_session *s, const qf_pipe *pipe, char *dst, qf_diag *diag)
 {
     const qfi_segment *r = pipe->result;
-    const qfi_walk w = qfi_segment_windows(r, RUN_WINDOW);
+    const bool parts = s->ctx.progress || pipe->n_breaker > 0 || qfi_fetch_reads(&s->run, r);
+    const qfi_walk w = qfi_segment_windows(r, parts ? RUN_WINDOW : pipe->cost.written);
     uint64_t done = 0;
 
     if (r->bits < 8)
