@@ -6,33 +6,18 @@
 #include <string.h>
 
 #include "attrs.h"
+#include "hash.h"
 
 #define FIRST_BUCKETS 256u
 #define STACK_OPERANDS 8u
 
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * 0x9e3779b97f4a7c15u;
-    return hash ^ (hash >> 29);
-}
-
-static uint64_t hash_bytes(uint64_t hash, const void *p, size_t n)
-{
-    uint64_t word;
-    for (size_t at = 0; at + sizeof word <= n; at += sizeof word) {
-        memcpy(&word, (const char *)p + at, sizeof word);
-        hash = mix(hash, word);
-    }
-    return hash;
-}
-
 /* Operands are hashed one by one: pairs would read past an odd end. */
 static uint64_t hash_def(const qfi_def *def)
 {
-    uint64_t hash = mix(0x51f0d, (uint64_t)def->op << 32 | def->leaf);
+    uint64_t hash = qfi_hash_word(0, (uint64_t)def->op << 32 | def->leaf);
     for (uint32_t i = 0; i < def->n_in; i++)
-        hash = mix(hash, def->in[i]);
-    return def->attrs ? hash_bytes(hash, def->attrs, sizeof *def->attrs) : hash;
+        hash = qfi_hash_word(hash, def->in[i]);
+    return def->attrs ? qfi_hash_bytes(hash, def->attrs, sizeof *def->attrs) : hash;
 }
 
 static bool def_equal(const qfi_def *a, const qfi_def *b)
@@ -183,7 +168,7 @@ typedef struct cone {
 
 static size_t cone_slot(const cone *c, qfi_ref ref)
 {
-    size_t i = (size_t)mix(0, ref) & (c->n_slot - 1);
+    size_t i = (size_t)qfi_hash_word(0, ref) & (c->n_slot - 1);
     while (c->key[i] != QFI_NONE && c->key[i] != ref)
         i = (i + 1) & (c->n_slot - 1);
     return i;

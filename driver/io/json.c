@@ -23,46 +23,37 @@ bool qfi_json_fail(qfi_json *j, qf_status code, const char *format, ...)
 }
 
 /* Offset of the next byte that is no white space. */
-static size_t after_space(const qfi_json *j)
+static inline size_t after_space(const qfi_json *j)
 {
-    size_t at = j->at;
-    while (at < j->n && (j->text[at] == ' ' || j->text[at] == '\n' || j->text[at] == '\r' ||
-                         j->text[at] == '\t'))
-        at++;
-    return at;
+    return qfi_scan_space(j->text, j->at, j->n);
 }
 
 /* Moves over white space; the byte there, or 0 at the end (and a NUL is no token either). */
-static char token(qfi_json *j)
+static inline char token(qfi_json *j)
 {
     j->at = after_space(j);
     return j->at < j->n ? j->text[j->at] : 0;
 }
 
-static bool expected(qfi_json *j, const char *what)
+__attribute__((cold)) static bool expected(qfi_json *j, const char *what)
 {
     return j->at < j->n ? qfi_json_fail(j, QF_ERR_JSON, "expected %s", what)
                         : qfi_json_fail(j, QF_ERR_JSON, "the text ends where %s is expected", what);
 }
 
-static qfi_json_type type_of(char c)
+/* By the first byte of a value. */
+static const uint8_t types[256] = {
+    ['{'] = QFI_JSON_OBJECT, ['['] = QFI_JSON_ARRAY,  ['"'] = QFI_JSON_STRING,
+    ['t'] = QFI_JSON_TRUE,   ['f'] = QFI_JSON_FALSE,  ['n'] = QFI_JSON_NULL,
+    ['-'] = QFI_JSON_NUMBER, ['0'] = QFI_JSON_NUMBER, ['1'] = QFI_JSON_NUMBER,
+    ['2'] = QFI_JSON_NUMBER, ['3'] = QFI_JSON_NUMBER, ['4'] = QFI_JSON_NUMBER,
+    ['5'] = QFI_JSON_NUMBER, ['6'] = QFI_JSON_NUMBER, ['7'] = QFI_JSON_NUMBER,
+    ['8'] = QFI_JSON_NUMBER, ['9'] = QFI_JSON_NUMBER,
+};
+
+static inline qfi_json_type type_of(char c)
 {
-    switch (c) {
-    case '{':
-        return QFI_JSON_OBJECT;
-    case '[':
-        return QFI_JSON_ARRAY;
-    case '"':
-        return QFI_JSON_STRING;
-    case 't':
-        return QFI_JSON_TRUE;
-    case 'f':
-        return QFI_JSON_FALSE;
-    case 'n':
-        return QFI_JSON_NULL;
-    default:
-        return c == '-' || (c >= '0' && c <= '9') ? QFI_JSON_NUMBER : QFI_JSON_END;
-    }
+    return types[(unsigned char)c];
 }
 
 qfi_json_type qfi_json_peek(qfi_json *j)
@@ -84,7 +75,7 @@ qfi_json_type qfi_json_peek(qfi_json *j)
 static const char *const type_names[] = { "a value",  "an object", "an array", "a string",
                                           "a number", "true",      "false",    "null" };
 
-static bool literal(qfi_json *j, const char *word)
+static inline bool literal(qfi_json *j, const char *word)
 {
     const size_t n = strlen(word);
     if (j->n - j->at < n || memcmp(j->text + j->at, word, n))
@@ -94,21 +85,21 @@ static bool literal(qfi_json *j, const char *word)
 }
 
 /* Moves over the token of n bytes at `at`; n = 0: to the byte in it that is wrong. */
-static bool scanned(qfi_json *j, size_t n, size_t wrong, const char *why)
+static inline bool scanned(qfi_json *j, size_t n, size_t wrong, const char *why)
 {
     j->at += n ? n : wrong;
     return n || qfi_json_fail(j, QF_ERR_JSON, "%s", why);
 }
 
 /* Moves to the next value; it must be of this type. */
-static bool at_type(qfi_json *j, qfi_json_type type)
+static inline bool at_type(qfi_json *j, qfi_json_type type)
 {
     if (j->status != QF_OK)
         return false;
     return type_of(token(j)) == type || expected(j, type_names[type]);
 }
 
-static bool string_at(qfi_json *j, qf_str *out)
+static inline bool string_at(qfi_json *j, qf_str *out)
 {
     const size_t begin = j->at + 1;
     size_t wrong = 0;
@@ -133,7 +124,7 @@ bool qfi_json_enter(qfi_json *j, qfi_json_type type)
 
 /* Inside a container: moves to its next entry; false at its end, which is consumed, or after an
  * error. */
-static bool entry(qfi_json *j, char open, char close)
+static inline bool entry(qfi_json *j, char open, char close)
 {
     if (j->status != QF_OK)
         return false;
@@ -152,7 +143,7 @@ static bool entry(qfi_json *j, char open, char close)
     return token(j) != close || expected(j, close == '}' ? "a key" : "a value");
 }
 
-static bool key_at(qfi_json *j, qf_str *key)
+static inline bool key_at(qfi_json *j, qf_str *key)
 {
     if (token(j) != '"')
         return expected(j, "a key");
@@ -164,14 +155,64 @@ static bool key_at(qfi_json *j, qf_str *key)
     return true;
 }
 
-bool qfi_json_key(qfi_json *j, qf_str *key)
+/* Bytes that a quick look may take: a comma, a space, a quote, a block of text, its end. */
+#define QUICK (QFI_SCAN_BLOCK + 8)
+
+/* The key of an entry as nearly all of them are: {"key": or ,"key": or , "key": with a key shorter
+ * than a block. Otherwise false, and nothing happened. */
+static inline bool quick_key(qfi_json *j, qf_str *key)
+{
+    const char *p = j->text + j->at;
+    if (!j->at || j->n - j->at < QUICK)
+        return false;
+    if (p[-1] != '{') {
+        if (*p++ != ',')
+            return false;
+        p += *p == ' ';
+    }
+    const qfi_scan_flags flags = qfi_scan_block(p + 1);
+    if (*p != '"' || !flags)
+        return false;
+    const size_t n = qfi_scan_first(flags);
+    if (p[n + 1] != '"' || p[n + 2] != ':')
+        return false;
+    *key = (qf_str){ p + 1, n };
+    j->at = (size_t)(p - j->text) + n + 3;
+    return true;
+}
+
+/* Likewise the end of a container. */
+static inline bool quick_end(qfi_json *j, char close)
+{
+    if (j->at >= j->n || j->text[j->at] != close)
+        return false;
+    j->at++;
+    j->depth--;
+    return true;
+}
+
+__attribute__((noinline)) static bool any_key(qfi_json *j, qf_str *key)
 {
     return entry(j, '{', '}') && key_at(j, key);
 }
 
-bool qfi_json_next(qfi_json *j)
+bool qfi_json_key(qfi_json *j, qf_str *key)
+{
+    if (j->status != QF_OK || quick_end(j, '}'))
+        return false;
+    return quick_key(j, key) || any_key(j, key);
+}
+
+static bool any_entry(qfi_json *j)
 {
     return entry(j, '[', ']');
+}
+
+bool qfi_json_next(qfi_json *j)
+{
+    if (j->status != QF_OK || quick_end(j, ']'))
+        return false;
+    return any_entry(j);
 }
 
 bool qfi_json_string(qfi_json *j, qf_str *out)
@@ -179,7 +220,7 @@ bool qfi_json_string(qfi_json *j, qf_str *out)
     return at_type(j, QFI_JSON_STRING) && string_at(j, out);
 }
 
-static bool number(qfi_json *j, qf_str *out)
+static inline bool number(qfi_json *j, qf_str *out)
 {
     if (!at_type(j, QFI_JSON_NUMBER))
         return false;
@@ -200,9 +241,31 @@ static bool fail_token(qfi_json *j, qf_str token_text, const char *why)
     return qfi_json_fail(j, QF_ERR_JSON, "%s", why);
 }
 
+#define SHORT_INT 18 /* digits that fit in 64 bits whatever they are */
+
+/* Bytes of the number at p if it is a short one without a sign, as nearly all are; else 0. */
+static inline size_t short_int(const char *p, size_t n, int64_t *out)
+{
+    int64_t value = 0;
+    size_t i = 0;
+    for (; i < n && i < SHORT_INT && p[i] >= '0' && p[i] <= '9'; i++)
+        value = value * 10 + (p[i] - '0');
+    const bool ends = i < n && (p[i] == '}' || p[i] == ',' || p[i] == ']');
+    if (!ends || !i || (i > 1 && *p == '0'))
+        return 0;
+    *out = value;
+    return i;
+}
+
 bool qfi_json_int(qfi_json *j, int64_t *out)
 {
     qf_str text;
+    if (!at_type(j, QFI_JSON_NUMBER))
+        return false;
+    const size_t n = short_int(j->text + j->at, j->n - j->at, out);
+    j->at += n;
+    if (n)
+        return true;
     if (!number(j, &text))
         return false;
     const bool negative = text.p[0] == '-';

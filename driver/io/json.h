@@ -60,7 +60,8 @@ bool qfi_json_skip(qfi_json *j, qf_str *span);
 bool qfi_json_done(qfi_json *j);
 
 /* Sets the sticky error with a formatted reason at the current byte; always returns false. */
-bool qfi_json_fail(qfi_json *j, qf_status code, const char *format, ...) QF_PRINTF(3, 4);
+__attribute__((cold)) bool qfi_json_fail(qfi_json *j, qf_status code, const char *format, ...)
+    QF_PRINTF(3, 4);
 
 /* The UTF-8 that a raw span with escapes means, in the pool; *out = raw if there are none. False
  * when out of memory, and for half a surrogate pair, which no UTF-8 can say. */

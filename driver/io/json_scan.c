@@ -124,7 +124,8 @@ size_t qfi_scan_number(const char *p, size_t n, size_t *at, const char **why)
     return i;
 }
 
-/* A scan of nested values. object: one bit for each open container, set for objects. */
+/* A scan of nested values. object: one bit for each open container, set for objects. Its address
+ * goes to no function that is not in line, so that the compiler holds it in registers. */
 typedef struct walk {
     const char *p;
     size_t n, i;
@@ -133,29 +134,25 @@ typedef struct walk {
     const char *why;
 } walk;
 
-static bool wrong(walk *w, const char *why)
+static inline bool wrong(walk *w, const char *why)
 {
     w->why = w->i < w->n ? why : "the text ends inside a value";
     return false;
 }
 
 /* Moves over white space; the byte there, 0 at the end. */
-static char byte_at(walk *w)
+static inline char byte_at(walk *w)
 {
-    for (; w->i < w->n; w->i++) {
-        const char c = w->p[w->i];
-        if (c > ' ' || (c != ' ' && c != '\n' && c != '\r' && c != '\t'))
-            return c;
-    }
-    return 0;
+    w->i = qfi_scan_space(w->p, w->i, w->n);
+    return w->i < w->n ? w->p[w->i] : 0;
 }
 
-static bool in_object(const walk *w)
+static inline bool in_object(const walk *w)
 {
     return w->object[(w->level - 1) / 64] >> ((w->level - 1) % 64) & 1;
 }
 
-static bool word(walk *w, const char *text, size_t n)
+static inline bool word(walk *w, const char *text, size_t n)
 {
     if (w->n - w->i < n || memcmp(w->p + w->i, text, n))
         return wrong(w, "expected a value");
@@ -163,33 +160,51 @@ static bool word(walk *w, const char *text, size_t n)
     return true;
 }
 
-static bool scalar(walk *w, char c)
+/* Moves over a string or a number, or to the byte in it that is wrong. */
+static inline bool moved(walk *w, size_t size, size_t at, const char *why)
 {
-    size_t at = 0, size;
+    w->i += size ? size : at;
+    w->why = why;
+    return size;
+}
+
+static inline bool string(walk *w)
+{
+    size_t at = 0;
+    const char *why = NULL;
+    const size_t size = qfi_scan_quoted(w->p + w->i, w->n - w->i, &at, &why);
+    return moved(w, size, at, why);
+}
+
+static inline bool number(walk *w)
+{
+    size_t at = 0;
+    const char *why = NULL;
+    const size_t size = qfi_scan_number(w->p + w->i, w->n - w->i, &at, &why);
+    return moved(w, size, at, why);
+}
+
+static inline bool scalar(walk *w, char c)
+{
     switch (c) {
+    case '"':
+        return string(w);
     case 't':
         return word(w, "true", 4);
     case 'f':
         return word(w, "false", 5);
     case 'n':
         return word(w, "null", 4);
-    case '"':
-        size = qfi_scan_quoted(w->p + w->i, w->n - w->i, &at, &w->why);
-        break;
     default:
-        if (c != '-' && (c < '0' || c > '9'))
-            return wrong(w, "expected a value");
-        size = qfi_scan_number(w->p + w->i, w->n - w->i, &at, &w->why);
+        return c == '-' || (c >= '0' && c <= '9') ? number(w) : wrong(w, "expected a value");
     }
-    w->i += size ? size : at;
-    return size;
 }
 
-static bool key(walk *w)
+static inline bool key(walk *w)
 {
     if (byte_at(w) != '"')
         return wrong(w, "expected a key");
-    if (!scalar(w, '"'))
+    if (!string(w))
         return false;
     if (byte_at(w) != ':')
         return wrong(w, "expected ':'");
@@ -198,7 +213,7 @@ static bool key(walk *w)
 }
 
 /* Enters a container and leaves it at once if it is empty; *entered: whether a value follows. */
-static bool open_container(walk *w, char c, bool *entered)
+static inline bool open_container(walk *w, char c, bool *entered)
 {
     if (w->level == w->deepest)
         return wrong(w, "nested more than 512 deep");
@@ -216,7 +231,7 @@ static bool open_container(walk *w, char c, bool *entered)
 }
 
 /* Behind a value: leaves what ends here, down to a container that has another entry. */
-static bool after_value(walk *w)
+static inline bool after_value(walk *w)
 {
     for (; w->level; w->level--) {
         const bool object = in_object(w);

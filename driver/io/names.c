@@ -1,36 +1,16 @@
 /* The map from names to numbers: linear probing, at most half full. */
 #include "names.h"
 
-#include <string.h>
+#include "../graph/hash.h"
 
 struct qfi_names_slot {
     qf_str name; /* p == NULL: free */
     uint32_t hash, number;
 };
 
-/* Names of one model differ in a digit or two: the product's upper half depends on all of them. */
-static uint64_t mix(uint64_t hash, uint64_t word)
-{
-    hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-    return hash ^ hash >> 32;
-}
-
-static uint64_t word_at(const char *p)
-{
-    uint64_t word;
-    memcpy(&word, p, sizeof word);
-    return word;
-}
-
-/* The last word overlaps the one before it. */
 static uint32_t hash_of(qf_str name)
 {
-    uint64_t h = name.n, word = 0;
-    for (size_t i = 0; i + 8 < name.n; i += 8)
-        h = mix(h, word_at(name.p + i));
-    for (size_t i = 0; name.n < 8 && i < name.n; i++)
-        word = word << 8 | (unsigned char)name.p[i];
-    return (uint32_t)(mix(h, name.n < 8 ? word : word_at(name.p + name.n - 8)) >> 32);
+    return (uint32_t)(qfi_hash_bytes(0, name.p, name.n) >> 32);
 }
 
 /* The slot that holds the name, or the free one where it belongs. */

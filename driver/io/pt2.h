@@ -193,6 +193,9 @@ bool qfi_pt2_parts(qf_graph *graph, qfi_json *j, const qfi_pt2_part *part, uint3
 /* pt2_graph.c: reads a Graph object into `graph`, whose source is an empty scope. */
 bool qfi_pt2_graph_read(qf_graph *graph, qfi_json *j);
 
+/* pt2_values.c: reads its tensor_values, once the values are known. */
+bool qfi_pt2_values_read(qf_graph *graph, qfi_json *j);
+
 /* pt2_signature.c */
 bool qfi_pt2_signature_read(qf_graph *graph, qfi_json *j);
 bool qfi_pt2_calls_read(qf_graph *graph, qfi_json *j);

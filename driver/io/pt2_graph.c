@@ -388,37 +388,7 @@ static bool read_nodes(qf_graph *g, qfi_json *j)
     return j->status == QF_OK;
 }
 
-/* ---- types ---- */
-
-/* Entries of names that no node defines are allowed and ignored. */
-static bool read_tensor_values(qf_graph *g, qfi_json *j)
-{
-    qfi_pt2_scope *s = qfi_pt2_scope_of(g);
-    qfi_pt2_meta meta;
-    qf_str name;
-    qfi_id id = QFI_NONE;
-    s->tensor_values.begin = qfi_pt2_at(j);
-    if (!qfi_json_enter(j, QFI_JSON_OBJECT))
-        return false;
-    while (qfi_json_key(j, &name)) {
-        id = qfi_pt2_value_near(g, name, id + 1); /* they stand in the order of the program */
-        const size_t begin = qfi_pt2_at(j);
-        if (id == QFI_NONE ? !qfi_json_skip(j, NULL) : !qfi_pt2_meta_read(s->pt2, j, &meta))
-            return false;
-        s->typed = qfi_pool_grow(pool_of(g), s->typed, s->n_typed, &s->cap_typed, sizeof *s->typed);
-        if (!s->typed)
-            return no_memory(j);
-        s->typed[s->n_typed++] = (qfi_pt2_typed){ { (size_t)(name.p - j->text) - 1, j->at }, id };
-        if (id == QFI_NONE)
-            continue;
-        qfi_value *v = &g->value[id];
-        v->strided = qfi_pt2_meta_type(&meta, &v->type, v->stride, &v->offset);
-        v->requires_grad = meta.requires_grad;
-        s->meta[id] = (qfi_pt2_span){ begin, j->at };
-    }
-    s->tensor_values.end = j->at;
-    return j->status == QF_OK;
-}
+/* ---- the graph ---- */
 
 static bool read_scalars(qf_graph *g, qfi_json *j, int which)
 {
@@ -449,7 +419,7 @@ static const qfi_pt2_part graph_parts[] = {
     { "inputs", read_inputs, 0, true },
     { "nodes", read_nodes, 1, true },
     { "outputs", read_outputs, 1 | 2, true },
-    { "tensor_values", read_tensor_values, 1 | 2, true },
+    { "tensor_values", qfi_pt2_values_read, 1 | 2, true },
     { "sym_int_values", read_ints, 0, true },
     { "sym_bool_values", read_bools, 0, false },
     { "sym_float_values", read_floats, 0, false },
