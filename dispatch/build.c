@@ -1,5 +1,6 @@
 /* qf_pipe_build: types, the segment of the result, then of every value that has to be kept, and
  * their place in scratch. */
+#include <stddef.h>
 #include <string.h>
 
 #include "dispatch/arith.h"
@@ -294,19 +295,20 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
     if (result >= (uint64_t)program->n_input + program->n_step)
         QF_FAIL(diag, QF_ERR_ARG, "value %u does not exist", (unsigned)result);
     pool.from = temp.from = ctx.allocator;
-    qfi_builder *b = qfi_bump_get(&temp, 1, sizeof *b);
+    qfi_builder *b = qfi_bump_take(&temp, sizeof *b);
     qf_pipe *pipe = qfi_bump_get(&pool, 1, sizeof *pipe);
     if (!b || !pipe) {
         st = no_memory(diag);
         goto out;
     }
-    *b = (qfi_builder){ .ctx = &ctx,
-                        .table = ctx.table,
-                        .diag = diag,
-                        .pipe = pipe,
-                        .program = program,
-                        .budget = ctx.memory,
-                        .temp = temp };
+    memset(b, 0, offsetof(qfi_builder, operand));
+    b->ctx = &ctx;
+    b->table = ctx.table;
+    b->diag = diag;
+    b->pipe = pipe;
+    b->program = program;
+    b->budget = ctx.memory;
+    b->temp = temp;
     pipe->pool = pool;
     st = build(b, result, order);
     pool = pipe->pool;

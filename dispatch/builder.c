@@ -265,15 +265,26 @@ qf_status qfi_lower_in(qfi_builder *b, uint32_t id, int i, const qfi_form *row, 
     return qfi_lower_value(b, qfi_step(b, id)->in[i], row, ref);
 }
 
+/* Whether a broadcast changes nothing: an operand of all dims, none of them 1. */
+static bool is_whole(const qf_type *in, const qf_type *out)
+{
+    bool whole = in->rank == out->rank;
+
+    for (int d = 0; whole && d < in->rank; d++)
+        whole = in->dim[d] != 1;
+    return whole;
+}
+
 qf_status qfi_lower_broadcast(qfi_builder *b, uint32_t id, int i, const qfi_form *row, uint8_t *ref)
 {
-    const qf_type *in = qfi_in_type(b, id, i);
-    const int lead = b->value[id].type.rank - in->rank;
-    qfi_form rows[QF_MAX_RANK] = { 0 };
+    const qf_type *in = qfi_in_type(b, id, i), *out = &b->value[id].type;
+    const int lead = out->rank - in->rank;
+    qfi_form rows[QF_MAX_RANK];
 
+    if (is_whole(in, out))
+        return qfi_lower_in(b, id, i, row, ref);
     for (int d = 0; d < in->rank; d++)
-        if (in->dim[d] != 1)
-            rows[d] = row[d + lead];
+        rows[d] = in->dim[d] != 1 ? row[d + lead] : (qfi_form){ 0 };
     return qfi_lower_in(b, id, i, rows, ref);
 }
 

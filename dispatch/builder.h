@@ -50,14 +50,16 @@ typedef struct qfi_builder {
 
     /* of the box at hand */
     qfi_box box;
-    qfi_operand operand[QFI_OPERANDS];
-    qfi_stage stage[QFI_STAGES];
-    qfi_form index[QFI_STAGES];
-    qfi_memo memo[QFI_STAGES];
     uint8_t n_operand, n_stage, n_index, n_memo, depth;
     qfi_again again;
     qfi_change change;
     uint32_t again_id;
+    /* As many as counted above; the rest is not even zero: clearing all would take as long as
+     * building a small pipeline. */
+    qfi_operand operand[QFI_OPERANDS];
+    qfi_stage stage[QFI_STAGES];
+    qfi_form index[QFI_STAGES];
+    qfi_memo memo[QFI_STAGES];
 } qfi_builder;
 
 /* How an operator is lowered. kernel: of its row in ops.def. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A chunk is twice as large as the one before it: thousands of tiny pipelines are held at once. */
-#define FIRST_CHUNK ((size_t)1 << 11)
+#define FIRST_CHUNK ((size_t)1 << 10)
 #define LAST_CHUNK ((size_t)1 << 14)
 /* No last level is smaller than twice this, and asking the CPU takes as long as storing 100 KiB. */
 #define LEAST_CACHE ((uint64_t)1 << 20)
@@ -53,30 +53,46 @@ bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes)
     return bytes >= (ctx->cache ? ctx->cache : qfi_cpu_cache()) / 2;
 }
 
-void *qfi_bump_get(qfi_bump *pool, size_t n, size_t size)
+/* A chunk with room for `bytes`, and at least twice as large as the one before it. */
+static struct qfi_chunk *add_chunk(qfi_bump *pool, size_t bytes)
+{
+    const size_t next = pool->chunk ? pool->chunk->size * 2 : FIRST_CHUNK;
+    const size_t least = next < LAST_CHUNK ? next : LAST_CHUNK;
+    const size_t used = (sizeof(struct qfi_chunk) + 15) & ~(size_t)15;
+    const size_t size = used + bytes < least ? least : used + bytes;
+    struct qfi_chunk *c = pool->from.alloc(pool->from.user, size, 64);
+
+    if (c)
+        *c = (struct qfi_chunk){ .next = pool->chunk, .size = size, .used = used };
+    if (c)
+        pool->chunk = c;
+    return c;
+}
+
+void *qfi_bump_take(qfi_bump *pool, size_t bytes)
 {
     struct qfi_chunk *c = pool->chunk;
-    size_t bytes, all;
 
-    if (__builtin_mul_overflow(n, size, &bytes) || bytes > SIZE_MAX / 2)
+    if (bytes > SIZE_MAX / 2)
         return NULL;
     bytes = (bytes + 15) & ~(size_t)15;
-    if (!c || c->size - c->used < bytes) {
-        const size_t next = c ? c->size * 2 : FIRST_CHUNK;
-        const size_t least = next < LAST_CHUNK ? next : LAST_CHUNK;
-        all = sizeof *c + 16 + bytes;
-        all = all < least ? least : all;
-        c = pool->from.alloc(pool->from.user, all, 64);
-        if (!c)
-            return NULL;
-        *c = (struct qfi_chunk){ .next = pool->chunk,
-                                 .size = all,
-                                 .used = (sizeof *c + 15) & ~(size_t)15 };
-        pool->chunk = c;
-    }
+    if (!c || c->size - c->used < bytes)
+        c = add_chunk(pool, bytes);
+    if (!c)
+        return NULL;
     void *p = (char *)c + c->used;
     c->used += bytes;
-    return memset(p, 0, bytes);
+    return p;
+}
+
+void *qfi_bump_get(qfi_bump *pool, size_t n, size_t size)
+{
+    size_t bytes;
+
+    if (__builtin_mul_overflow(n, size, &bytes))
+        return NULL;
+    void *p = qfi_bump_take(pool, bytes);
+    return p ? memset(p, 0, bytes) : NULL;
 }
 
 void qfi_bump_free(qfi_bump *pool)

@@ -26,6 +26,9 @@ typedef struct qfi_bump {
  * valid pointer. */
 void *qfi_bump_get(qfi_bump *pool, size_t n, size_t size);
 
+/* The same, `bytes` that hold anything. */
+void *qfi_bump_take(qfi_bump *pool, size_t bytes);
+
 void qfi_bump_free(qfi_bump *pool);
 
 /* A piece of working memory that is handed out from the front; NULL when it is used up. 64-byte

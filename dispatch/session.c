@@ -7,6 +7,7 @@
 #include "dispatch/arith.h"
 #include "dispatch/stream.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define WORK_PER_WORKER ((uint64_t)4 << 20)
@@ -107,7 +108,8 @@ qf_status qfi_session_status(qfi_session *s, qf_status st, qf_diag *diag)
 qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
                            const qfi_wants *wants, uint64_t window, uint32_t count, qf_diag *diag)
 {
-    *s = (qfi_session){ .wants = *wants };
+    memset(s, 0, offsetof(qfi_session, residents.item));
+    s->wants = *wants;
     QF_TRY(qfi_ctx_make(ctx, &s->ctx, diag));
     if (!arena) {
         s->own = arena = qf_arena_new(&s->ctx);

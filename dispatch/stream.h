@@ -28,16 +28,17 @@ qf_status qfi_wants_hold(const qfi_wants *w, qfi_run *run, qfi_residents *to);
 qfi_walk qfi_segment_windows(const qfi_segment *s, uint64_t size);
 
 /* A run in progress. ctx: with defaults.  own: the arena if the caller gave none.  window:
- * `window_size` bytes. */
+ * `window_size` bytes.  residents: comes last, as opening a session clears what stands before its
+ * items; small results take less time than clearing those. */
 typedef struct qfi_session {
     qf_ctx ctx;
     qf_arena *own;
     qfi_fault fault;
     qfi_run run;
     qfi_wants wants;
-    qfi_residents residents;
     char *window;
     uint64_t window_size;
+    qfi_residents residents;
 } qfi_session;
 
 /* Take memory, with at most `count` windows of `window` bytes (0: none is needed), read what is

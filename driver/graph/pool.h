@@ -19,6 +19,8 @@ void *qfi_pool_alloc(qfi_pool *pool, size_t n, size_t size);
 /* A terminated copy; formatted text. NULL when out of memory. */
 char *qfi_pool_text(qfi_pool *pool, const char *p, size_t n);
 char *qfi_pool_format(qfi_pool *pool, const char *format, ...) QF_PRINTF(2, 3);
+/* n parts, one behind the other, and a terminator; p is NULL when out of memory. */
+qf_str qfi_pool_join(qfi_pool *pool, size_t n, const qf_str *part);
 void qfi_pool_free(qfi_pool *pool);
 
 /* The array with room for more than n elements: itself, made longer where it stands if nothing was
@@ -38,6 +40,11 @@ static inline bool qfi_str_is(qf_str a, const char *b)
 static inline bool qfi_str_equal(qf_str a, qf_str b)
 {
     return a.n == b.n && (!a.n || !__builtin_memcmp(a.p, b.p, a.n));
+}
+
+static inline qf_str qfi_str_of(const char *text)
+{
+    return (qf_str){ text, __builtin_strlen(text) };
 }
 
 /* For "%.*s". */

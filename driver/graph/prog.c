@@ -213,6 +213,21 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Into program order. Found from the result on, a chain stands backwards: mostly that is all. */
+static void cone_sort(cone *c)
+{
+    bool sorted = true;
+    for (size_t i = 0, k = c->n - 1; i < k; i++, k--) {
+        const qfi_ref ref = c->ref[i];
+        c->ref[i] = c->ref[k];
+        c->ref[k] = ref;
+    }
+    for (size_t i = 1; i < c->n && sorted; i++)
+        sorted = c->ref[i - 1] < c->ref[i];
+    if (!sorted)
+        qsort(c->ref, c->n, sizeof *c->ref, by_number);
+}
+
 /* Everything that `root` is computed from, in program order. Breadth first, since chains may be as
  * long as the file allows. */
 static bool cone_collect(cone *c, const qfi_prog *prog, qfi_ref root)
@@ -225,7 +240,7 @@ static bool cone_collect(cone *c, const qfi_prog *prog, qfi_ref root)
             if (!cone_add(c, def->in[k]))
                 return false;
     }
-    qsort(c->ref, c->n, sizeof *c->ref, by_number);
+    cone_sort(c);
     return true;
 }
 

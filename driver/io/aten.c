@@ -51,6 +51,21 @@ const qfi_aten_row *qfi_aten_find(qf_str target)
     return NULL;
 }
 
+#define UNKNOWN (sizeof rows / sizeof *rows)
+
+const qfi_aten_row *qfi_aten_find_again(qfi_names *met, qf_str target)
+{
+    uint32_t number = qfi_names_get(met, target), was;
+
+    if (number == UINT32_MAX) {
+        const qfi_aten_row *row = qfi_aten_find(target);
+        number = row ? (uint32_t)(row - rows) : (uint32_t)UNKNOWN;
+        /* Out of memory: it is looked for every time. */
+        (void)qfi_names_put(met, target, number, &was);
+    }
+    return number == UNKNOWN ? NULL : &rows[number];
+}
+
 void qfi_aten_describe(const qfi_aten_row *row, qf_str target, qfi_node *node)
 {
     node->op = target;

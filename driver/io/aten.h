@@ -4,12 +4,17 @@
 #define QFI_ATEN_H
 
 #include "../graph/env.h"
+#include "names.h"
 
 typedef struct qfi_aten_row qfi_aten_row;
 
 /* Row of an operator, named as in the file without "torch.ops.": "aten.add.Tensor",
  * "_operator.mul", "torch.sym_max", "higher_order.wrap_with_autocast". NULL if there is none. */
 const qfi_aten_row *qfi_aten_find(qf_str target);
+
+/* The same in a program, which calls few operators often: `met` holds those that it called before.
+ */
+const qfi_aten_row *qfi_aten_find_again(qfi_names *met, qf_str target);
 
 /* Fills what the operator alone says of a node: op, row, effect, alias, reason, dequantize. row
  * NULL: an unknown operator. */

@@ -18,6 +18,26 @@ static qfi_json reader_of(const qf_graph *graph, qf_str text, qf_diag *diag)
 
 /* ---- one JSON value, by the tag that announces it ---- */
 
+/* The value of a name that the node's text gives. */
+static qfi_id find_value(qfi_lowering *l, const qfi_json *j, qf_str name)
+{
+    /* Mostly the node names its operands in the order in which the graph has them. */
+    const qfi_node *node = &l->graph->node[l->node];
+    const uint32_t k = l->n_read++;
+    const qfi_id next = k < node->n_in ? l->graph->operand[node->first_in + k] : QFI_NONE;
+    const qfi_id value = qfi_pt2_value_near(l->graph, name, next);
+    if (value == QFI_NONE)
+        l->status = qf_fail(l->diag, QF_ERR_NAME, "%s: node %.*s names the unknown value '%.*s'",
+                            j->name, QFI_STR(l->graph->node[l->node].name), QFI_STR(name));
+    return value;
+}
+
+static void give_tensor(qfi_lowering *l, const qfi_json *j, qf_str name, qfi_arg *arg)
+{
+    arg->kind = QFI_ARG_TENSOR;
+    arg->value = find_value(l, j, name);
+}
+
 /* The value that {"name": N} or "N" names. */
 static qfi_id read_value_name(qfi_lowering *l, qfi_json *j)
 {
@@ -30,17 +50,7 @@ static qfi_id read_value_name(qfi_lowering *l, qfi_json *j)
             if (!qfi_str_is(key, "name") || !qfi_json_string(j, &name))
                 qfi_json_skip(j, NULL);
     }
-    if (j->status != QF_OK)
-        return QFI_NONE;
-    /* Mostly the node names its operands in the order in which the graph has them. */
-    const qfi_node *node = &l->graph->node[l->node];
-    const uint32_t k = l->n_read++;
-    const qfi_id next = k < node->n_in ? l->graph->operand[node->first_in + k] : QFI_NONE;
-    const qfi_id value = qfi_pt2_value_near(l->graph, name, next);
-    if (value == QFI_NONE)
-        l->status = qf_fail(l->diag, QF_ERR_NAME, "%s: node %.*s names the unknown value '%.*s'",
-                            j->name, QFI_STR(l->graph->node[l->node].name), QFI_STR(name));
-    return value;
+    return j->status == QF_OK ? find_value(l, j, name) : QFI_NONE;
 }
 
 /* A literal: the JSON type tells booleans, `is_float` tells 1 from 1.0. */
@@ -279,8 +289,12 @@ static const struct {
 /* {"tag": value} into an argument. */
 static void read_argument(qfi_lowering *l, qfi_json *j, qfi_arg *arg)
 {
-    qf_str tag;
+    qf_str tag, name;
 
+    if (qfi_pt2_plain_tensor(j, &name)) {
+        give_tensor(l, j, name, arg);
+        return;
+    }
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return;
     while (qfi_json_key(j, &tag)) {
@@ -325,8 +339,14 @@ static qfi_arg *find_arg(qfi_lowering *l, qf_str name)
 /* The argument behind its name is read where it stands, one in front of it at the end. */
 static void parse_input(qfi_lowering *l, qfi_json *j)
 {
-    qf_str key, name = { NULL, 0 }, early = { NULL, 0 };
+    qf_str key, value, name = { NULL, 0 }, early = { NULL, 0 };
 
+    if (qfi_pt2_plain_input(j, &name, &value)) {
+        qfi_arg *arg = find_arg(l, name);
+        if (arg)
+            give_tensor(l, j, value, arg);
+        return;
+    }
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return;
     while (qfi_json_key(j, &key)) {

@@ -203,6 +203,30 @@ bool qfi_json_key(qfi_json *j, qf_str *key)
     return quick_key(j, key) || any_key(j, key);
 }
 
+static inline bool stands(const qfi_json *j, size_t at, qf_str what)
+{
+    return j->n - at >= what.n && !memcmp(j->text + at, what.p, what.n);
+}
+
+bool qfi_json_framed(qfi_json *j, uint32_t n, const qf_str *frame, qf_str *text)
+{
+    if (j->status != QF_OK)
+        return false;
+    size_t at = after_space(j);
+    if (!stands(j, at, frame[0]))
+        return false;
+    at += frame[0].n;
+    for (uint32_t i = 0; i < n; i++) {
+        text[i] = (qf_str){ j->text + at, qfi_scan_plain(j->text + at, j->n - at) };
+        at += text[i].n;
+        if (!stands(j, at, frame[i + 1]))
+            return false;
+        at += frame[i + 1].n;
+    }
+    j->at = at;
+    return true;
+}
+
 static bool any_entry(qfi_json *j)
 {
     return entry(j, '[', ']');
@@ -241,6 +265,12 @@ static bool fail_token(qfi_json *j, qf_str token_text, const char *why)
     return qfi_json_fail(j, QF_ERR_JSON, "%s", why);
 }
 
+/* What may stand behind a value in a container. */
+static inline bool is_mark(char c)
+{
+    return c == ',' || c == '}' || c == ']';
+}
+
 #define SHORT_INT 18 /* digits that fit in 64 bits whatever they are */
 
 /* Bytes of the number at p if it is a short one without a sign, as nearly all are; else 0. */
@@ -250,8 +280,7 @@ static inline size_t short_int(const char *p, size_t n, int64_t *out)
     size_t i = 0;
     for (; i < n && i < SHORT_INT && p[i] >= '0' && p[i] <= '9'; i++)
         value = value * 10 + (p[i] - '0');
-    const bool ends = i < n && (p[i] == '}' || p[i] == ',' || p[i] == ']');
-    if (!ends || !i || (i > 1 && *p == '0'))
+    if (i == n || !is_mark(p[i]) || !i || (i > 1 && *p == '0'))
         return 0;
     *out = value;
     return i;
@@ -325,21 +354,31 @@ bool qfi_json_null(qfi_json *j)
     return at_type(j, QFI_JSON_NULL) && literal(j, "null");
 }
 
+/* Bytes of any value at the next token, as qfi_scan_value; what stands in a line of its own here is
+ * what nearly all values are that are skipped. */
+static inline size_t value_size(const qfi_json *j, size_t *wrong, const char **why)
+{
+    const char *p = j->text + j->at;
+    const size_t n = j->n - j->at;
+    int64_t number;
+    if (n && *p == '"')
+        return qfi_scan_quoted(p, n, wrong, why);
+    const size_t size = short_int(p, n, &number);
+    return size ? size : qfi_scan_value(p, n, MAX_DEPTH - j->depth, wrong, why);
+}
+
 bool qfi_json_skip(qfi_json *j, qf_str *span)
 {
     if (j->status != QF_OK)
         return false;
     token(j);
-    const size_t begin = j->at;
+    const char *p = j->text + j->at, *why = NULL;
     size_t wrong = 0;
-    const char *why = NULL;
-    const size_t n =
-        qfi_scan_value(j->text + j->at, j->n - j->at, MAX_DEPTH - j->depth, &wrong, &why);
-    j->at += n ? n : wrong;
-    if (!n)
-        return qfi_json_fail(j, QF_ERR_JSON, "%s", why);
+    const size_t n = value_size(j, &wrong, &why);
+    if (!scanned(j, n, wrong, why))
+        return false;
     if (span)
-        *span = (qf_str){ j->text + begin, n };
+        *span = (qf_str){ p, n };
     return true;
 }
 

@@ -56,6 +56,11 @@ bool qfi_json_null(qfi_json *j);
 /* Consumes any value; `span` (may be NULL) is its text. */
 bool qfi_json_skip(qfi_json *j, qf_str *span);
 
+/* Consumes frame[0], text[0], frame[1], … text[n - 1], frame[n], if the frames stand there in these
+ * very bytes and no text holds an escape; false, and no error, if not. A look ahead for what is
+ * written very often: the caller knows that this is one value, whatever the texts are. */
+bool qfi_json_framed(qfi_json *j, uint32_t n, const qf_str *frame, qf_str *text);
+
 /* Nothing but white space is left. */
 bool qfi_json_done(qfi_json *j);
 

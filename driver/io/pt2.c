@@ -304,7 +304,8 @@ static qf_graph *new_graph(qfi_file *file)
     *pt2 = (qfi_pt2){ .file = *file,
                       .payloads = { .pool = &g->pool },
                       .symbols = { .pool = &g->pool },
-                      .fqns = { .pool = &g->pool } };
+                      .fqns = { .pool = &g->pool },
+                      .ops = { .pool = &g->pool } };
     return g;
 }
 

@@ -87,7 +87,7 @@ typedef struct qfi_pt2 {
     qfi_pt2_config config[2];
     qfi_pt2_stored *stored;
     size_t cap_payload, cap_stored;
-    qfi_names payloads, symbols, fqns;
+    qfi_names payloads, symbols, fqns, ops; /* ops: qfi_aten_find_again */
     qfi_pt2_bound *bound;
     qfi_pt2_span input_specs, output_specs;
     bool stamped_contiguous;
@@ -154,6 +154,12 @@ typedef struct qfi_pt2_visitor {
 
 /* Reads one Argument. */
 bool qfi_pt2_argument(qfi_json *j, const qfi_pt2_visitor *visitor);
+
+/* An Argument that is one tensor, {"as_tensor": {"name": N}}, as nearly all are; a node's input
+ * that is one, {"name": N, "arg": that, "kind": 1}. false, and nothing is read, where something
+ * else stands, or the same in other words. */
+bool qfi_pt2_plain_tensor(qfi_json *j, qf_str *name);
+bool qfi_pt2_plain_input(qfi_json *j, qf_str *name, qf_str *value);
 
 /* ---- Small readers (pt2_meta.c) ---- */
 

@@ -1,5 +1,6 @@
 /* Arguments of nodes: a union of one tag, which is a row here. Reads them for whoever needs the
  * names inside. */
+#include "json_scan.h"
 #include "pt2.h"
 
 typedef enum form { LITERAL, NAMED, SYMBOLIC, OPTIONAL, GRAPH, MAP, NOTHING } form;
@@ -181,11 +182,46 @@ static const tag_row *find_row(qf_str tag)
     return NULL;
 }
 
+/* What most arguments and inputs of nodes are, as Python and as other writers set them. */
+#define SPAN(text)                                                                                 \
+    {                                                                                              \
+        text, sizeof text - 1                                                                      \
+    }
+static const qf_str tensor_frames[][2] = {
+    { SPAN("{\"as_tensor\": {\"name\": \""), SPAN("\"}}") },
+    { SPAN("{\"as_tensor\":{\"name\":\""), SPAN("\"}}") },
+};
+static const qf_str input_frames[][3] = {
+    { SPAN("{\"name\": \""), SPAN("\", \"arg\": {\"as_tensor\": {\"name\": \""),
+      SPAN("\"}}, \"kind\": 1}") },
+    { SPAN("{\"name\":\""), SPAN("\",\"arg\":{\"as_tensor\":{\"name\":\""),
+      SPAN("\"}},\"kind\":1}") },
+};
+
+bool qfi_pt2_plain_tensor(qfi_json *j, qf_str *name)
+{
+    return j->depth + 2 <= QFI_JSON_DEPTH && (qfi_json_framed(j, 1, tensor_frames[0], name) ||
+                                              qfi_json_framed(j, 1, tensor_frames[1], name));
+}
+
+bool qfi_pt2_plain_input(qfi_json *j, qf_str *name, qf_str *value)
+{
+    qf_str text[2];
+    if (j->depth + 3 > QFI_JSON_DEPTH || (!qfi_json_framed(j, 2, input_frames[0], text) &&
+                                          !qfi_json_framed(j, 2, input_frames[1], text)))
+        return false;
+    *name = text[0];
+    *value = text[1];
+    return true;
+}
+
 bool qfi_pt2_argument(qfi_json *j, const qfi_pt2_visitor *visitor)
 {
-    reading r = { .visitor = visitor, .begin = qfi_pt2_at(j) };
+    reading r = { .visitor = visitor, .begin = qfi_pt2_at(j), .leaf = { .kind = QFI_PT2_TENSOR } };
     qf_str tag;
     int n = 0;
+    if (qfi_pt2_plain_tensor(j, &r.leaf.name))
+        return emit(&r, j, r.begin);
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return false;
     while (next_tag(j, &tag, &n)) {

@@ -211,6 +211,9 @@ static bool read_argument(building *b, qfi_json *j)
     const qfi_pt2_visitor visitor = { .leaf = operand_leaf, .graph = operand_graph, .user = b };
     qf_str key;
     bool found = false;
+    qfi_pt2_leaf plain = { .kind = QFI_PT2_TENSOR };
+    if (qfi_pt2_plain_input(j, &key, &plain.name))
+        return operand_leaf(b, j, &plain);
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return false;
     while (qfi_json_key(j, &key)) {
@@ -318,7 +321,7 @@ static void describe(building *b, const char *text)
     node->op = b->target;
     if (node->op.n > n && !memcmp(node->op.p, prefix, n))
         node->op = (qf_str){ node->op.p + n, node->op.n - n };
-    qfi_aten_describe(qfi_aten_find(node->op), node->op, node);
+    qfi_aten_describe(qfi_aten_find_again(&qfi_pt2_of(b->graph)->ops, node->op), node->op, node);
     qfi_aten_describe_region(
         (qf_str){ text + node->text_begin, (size_t)(node->text_end - node->text_begin) }, node);
 }

@@ -7,6 +7,8 @@
 void qfi_splice_add(qfi_splices *s, size_t begin, size_t end, qf_str text)
 {
     qfi_splice *last = s->n ? &s->splice[s->n - 1] : NULL;
+    if (begin == end && !text.n)
+        return;
     if (last && last->end == begin && begin < end && !text.n && !last->text.n) {
         last->end = end; /* cuts of neighbours are one */
         return;
@@ -32,10 +34,9 @@ static qfi_pt2_span cut_of(const qfi_pt2_span *entry, uint32_t n, uint32_t i, bo
 
 static void insert(qfi_splices *s, size_t at, const char *before, qf_str text, const char *after)
 {
-    char *p = qfi_pool_format(s->pool, "%s%.*s%s", before, QFI_STR(text), after);
-    if (p)
-        qfi_splice_add(s, at, at, (qf_str){ p, strlen(p) });
-    s->failed = s->failed || !p;
+    qfi_splice_add(s, at, at, qfi_str_of(before));
+    qfi_splice_add(s, at, at, text);
+    qfi_splice_add(s, at, at, qfi_str_of(after));
 }
 
 void qfi_splice_list(qfi_splices *s, qfi_pt2_span whole, const qfi_pt2_span *entry,

@@ -20,13 +20,18 @@ static bool is_free(const qfi_pt2_writing *w, const qfi_names *given, qf_str nam
 static qf_status unique(qfi_pt2_writing *w, qfi_names *given, const char *prefix, qf_str base,
                         const char *suffix, qf_str *out)
 {
-    const char *text = qfi_pool_format(w->pool, "%s%.*s%s", prefix, QFI_STR(base), suffix);
+    const bool is_fqn = *prefix;
+    const qf_str part[] = { qfi_str_of(prefix), base, qfi_str_of(suffix) };
+    qf_str name = qfi_pool_join(w->pool, 3, part);
     uint32_t was;
-    for (uint32_t k = 1; text && !is_free(w, given, (qf_str){ text, strlen(text) }, *prefix); k++)
-        text = qfi_pool_format(w->pool, "%s%.*s%s_%u", prefix, QFI_STR(base), suffix, k);
-    if (!text || !qfi_names_put(given, (qf_str){ text, strlen(text) }, 0, &was))
+    for (uint32_t k = 1; name.p && !is_free(w, given, name, is_fqn); k++) {
+        const char *numbered =
+            qfi_pool_format(w->pool, "%s%.*s%s_%u", prefix, QFI_STR(base), suffix, k);
+        name = numbered ? qfi_str_of(numbered) : (qf_str){ 0 };
+    }
+    if (!name.p || !qfi_names_put(given, name, 0, &was))
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
-    *out = (qf_str){ text, strlen(text) };
+    *out = name;
     return QF_OK;
 }
 
@@ -49,12 +54,30 @@ static uint64_t first_free_number(const qfi_pt2 *pt2)
     return next;
 }
 
+#define FOLDER "/data/constants/"
+
+/* root/data/constants/tensor_N, one for each new payload. */
+static qf_status name_payloads(qfi_pt2_writing *w)
+{
+    for (uint32_t i = 0; i < w->edits->n_new_payload; i++) {
+        qfi_text t = { .pool = w->pool };
+        qfi_text_add(&t, w->pt2->root.p, w->pt2->root.n);
+        qfi_text_str(&t, FOLDER "tensor_");
+        qfi_text_int(&t, (int64_t)(w->first_number + i));
+        if (t.failed)
+            QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+        w->member[i] = (qf_str){ t.p, t.n };
+    }
+    return QF_OK;
+}
+
 static qf_status name_constants(qfi_pt2_writing *w)
 {
     qfi_names names = { .pool = w->pool }, fqns = { .pool = w->pool };
     for (uint32_t i = 0; i < w->edits->n_constant; i++) {
         const qfi_constant *c = &w->edits->constant[i];
         qfi_pt2_new *gain = &w->gain[i];
+        const bool stored = c->payload < w->graph->n_payload;
         gain->constant = c;
         if (c->value != QFI_NONE) {
             gain->name = w->graph->value[c->value].name;
@@ -63,17 +86,10 @@ static qf_status name_constants(qfi_pt2_writing *w)
             QF_TRY(unique(w, &names, "", w->graph->value[c->like].name, "_folded", &gain->name));
         }
         QF_TRY(unique(w, &fqns, "_folded_", gain->name, "", &gain->fqn));
-        if (c->payload < w->graph->n_payload) {
-            gain->config = w->pt2->stored[c->payload].config;
-            gain->path = w->pt2->stored[c->payload].path;
-            continue;
-        }
-        gain->config = QFI_PT2_CONSTANTS;
-        gain->path = qfi_pool_format(
-            w->pool, "tensor_%llu",
-            (unsigned long long)(w->first_number + (c->payload - w->graph->n_payload)));
-        if (!gain->path)
-            QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+        gain->config = stored ? w->pt2->stored[c->payload].config : QFI_PT2_CONSTANTS;
+        gain->path = stored ? w->pt2->stored[c->payload].path
+                            : w->member[c->payload - w->graph->n_payload].p + w->pt2->root.n +
+                                  strlen(FOLDER);
     }
     return QF_OK;
 }
@@ -82,11 +98,13 @@ static qf_status prepare(qfi_pt2_writing *w)
 {
     const qf_graph *g = w->graph;
     w->gain = qfi_pool_alloc(w->pool, w->edits->n_constant + 1u, sizeof *w->gain);
+    w->member = qfi_pool_alloc(w->pool, w->edits->n_new_payload + 1u, sizeof *w->member);
     w->replaced_by = qfi_pool_alloc(w->pool, g->n_value + 1u, sizeof *w->replaced_by);
     w->is_result = qfi_pool_alloc(w->pool, g->n_value + 1u, sizeof *w->is_result);
     w->patch_of = qfi_pool_alloc(w->pool, g->n_node + 1u, sizeof *w->patch_of);
     w->keep_payload = qfi_pool_alloc(w->pool, g->n_payload + 1u, sizeof *w->keep_payload);
-    if (!w->gain || !w->replaced_by || !w->is_result || !w->patch_of || !w->keep_payload)
+    if (!w->gain || !w->member || !w->replaced_by || !w->is_result || !w->patch_of ||
+        !w->keep_payload)
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
     for (uint32_t i = 0; i < g->n_value; i++)
         w->replaced_by[i] = QFI_NONE;
@@ -97,29 +115,24 @@ static qf_status prepare(qfi_pt2_writing *w)
         w->is_result[w->edits->patch[i].result] = true;
     }
     w->first_number = first_free_number(w->pt2);
+    QF_TRY(name_payloads(w));
     QF_TRY(name_constants(w));
     return qfi_pt2_mark_kept(w);
 }
 
 /* ---- members ---- */
 
-static qf_str whole_name(const qfi_pt2_writing *w, const char *path)
-{
-    const char *name = qfi_pool_format(w->pool, "%.*s/%s", QFI_STR(w->pt2->root), path);
-    return name ? (qf_str){ name, strlen(name) } : (qf_str){ 0 };
-}
-
 static qf_status put_payloads(qfi_pt2_writing *w, qfi_zip_writer *zip)
 {
-    for (uint32_t i = 0; i < w->edits->n_new_payload; i++) {
-        const char *path = qfi_pool_format(w->pool, "data/constants/tensor_%llu",
-                                           (unsigned long long)(w->first_number + i));
-        const qf_str name = path ? whole_name(w, path) : (qf_str){ 0 };
-        if (!name.p)
-            QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
-        QF_TRY(qfi_zip_put_value(zip, name, i, w->edits->new_payload[i].size, w->diag));
-    }
+    for (uint32_t i = 0; i < w->edits->n_new_payload; i++)
+        QF_TRY(qfi_zip_put_value(zip, w->member[i], i, w->edits->new_payload[i].size, w->diag));
     return QF_OK;
+}
+
+static qf_str stamp_name(const qfi_pt2_writing *w)
+{
+    return qfi_pool_join(w->pool, 2,
+                         (const qf_str[]){ w->pt2->root, qfi_str_of("/" QFI_PT2_STAMP) });
 }
 
 static qf_status put_changed(qfi_pt2_writing *w, qfi_zip_writer *zip, const qfi_zip_member *member,
@@ -135,10 +148,10 @@ static qf_status put_stamp(qfi_pt2_writing *w, qfi_zip_writer *zip)
     const char *text = qfi_pool_format(
         w->pool, "{\"schema\": \"qfold.stamp.v1\", \"spent\": %llu, \"contiguous\": %s}\n",
         (unsigned long long)w->edits->spent, contiguous ? "true" : "false");
-    const qf_str name = whole_name(w, QFI_PT2_STAMP);
+    const qf_str name = stamp_name(w);
     if (!text || !name.p)
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
-    return qfi_zip_put_text(zip, name, (qf_str){ text, strlen(text) }, w->diag);
+    return qfi_zip_put_text(zip, name, qfi_str_of(text), w->diag);
 }
 
 /* One member of the input, or what takes its place. below: its name below the root. */
@@ -166,7 +179,7 @@ static qf_status put_member(qfi_pt2_writing *w, qfi_zip_writer *zip, const qfi_z
 static qf_status put_members(qfi_pt2_writing *w, qfi_zip_writer *zip)
 {
     const qfi_pt2 *pt2 = w->pt2;
-    const qf_str stamp = whole_name(w, QFI_PT2_STAMP);
+    const qf_str stamp = stamp_name(w);
     qf_str texts[3];
     if (!stamp.p)
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");

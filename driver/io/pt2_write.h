@@ -70,12 +70,14 @@ typedef struct qfi_pt2_writing {
     qfi_pool *pool;
     qf_diag *diag;
     qfi_pt2_new *gain;     /* per edits->constant */
+    qf_str *member;        /* per edits->new_payload: the member that holds it */
     qfi_id *replaced_by;   /* per value: index of the constant that takes its place, or QFI_NONE */
     qfi_id *patch_of;      /* per node: index of its patch, or QFI_NONE */
     bool *is_result;       /* per value: a patched node yields it now */
     bool *keep_payload;    /* per payload of the input */
     bool *drop_entry[2];   /* per entry of the two configs */
     uint64_t first_number; /* number of the first new tensor_N */
+    qf_str meta, device;   /* the TensorMeta that was looked at last, and its device */
 } qfi_pt2_writing;
 
 /* Fills keep_payload and drop_entry. */
@@ -86,7 +88,7 @@ QF_NODISCARD qf_status qfi_pt2_write_model(qfi_pt2_writing *w, qf_str *out);
 QF_NODISCARD qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qf_str *out);
 
 /* TensorMeta of a new constant; device and layout as recorded for `like`. */
-void qfi_pt2_write_meta(const qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c);
+void qfi_pt2_write_meta(qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c);
 
 /* Cuts in a node that stays: numbers for scalars that became literals, new operands
  * (pt2_write_node.c). */

@@ -10,6 +10,14 @@ static void comma(qfi_text *t)
         qfi_text_str(t, ", ");
 }
 
+/* "name":  */
+static void write_key(qfi_text *t, qf_str name)
+{
+    qfi_text_str(t, "\"");
+    qfi_text_add(t, name.p, name.n);
+    qfi_text_str(t, "\": ");
+}
+
 static qf_str text_of(const qfi_text *t)
 {
     return (qf_str){ t->p, t->n };
@@ -24,18 +32,29 @@ static void write_ints(qfi_text *t, const int64_t *v, int8_t n)
     }
 }
 
-void qfi_pt2_write_meta(const qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c)
+/* The device that a TensorMeta of the program tells, as written; most tell the same in the same
+ * words. */
+static qf_str device_of(qfi_pt2_writing *w, qfi_pt2_span span)
 {
-    const qfi_id like = c->value != QFI_NONE ? c->value : c->like;
-    const qfi_pt2_span span = qfi_pt2_scope_of(w->graph)->meta[like];
-    qf_str device = { "{\"type\": \"cpu\", \"index\": null}", 30 };
+    const qf_str text = { w->pt2->model.p + span.begin, span.end - span.begin };
     qf_diag quiet = { 0 };
     qfi_pt2_meta meta;
     qfi_json j = {
         .text = w->pt2->model.p, .n = span.end, .at = span.begin, .name = "program", .diag = &quiet
     };
-    if (span.end && qfi_pt2_meta_read(w->pt2, &j, &meta))
-        device = meta.device;
+    if (w->meta.p && qfi_str_equal(w->meta, text))
+        return w->device;
+    w->meta = text;
+    w->device = qfi_str_of("{\"type\": \"cpu\", \"index\": null}");
+    if (text.n && qfi_pt2_meta_read(w->pt2, &j, &meta))
+        w->device = meta.device;
+    return w->device;
+}
+
+void qfi_pt2_write_meta(qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c)
+{
+    const qfi_id like = c->value != QFI_NONE ? c->value : c->like;
+    const qf_str device = device_of(w, qfi_pt2_scope_of(w->graph)->meta[like]);
     qfi_text_str(t, "{\"dtype\": ");
     qfi_text_int(t, qf_dtype_get(c->type.dtype)->torch);
     qfi_text_str(t, ", \"sizes\": [");
@@ -93,10 +112,11 @@ qf_status qfi_pt2_mark_kept(qfi_pt2_writing *w)
     return QF_OK;
 }
 
-static void write_entry(const qfi_pt2_writing *w, qfi_text *t, const qfi_pt2_new *gain)
+static void write_entry(qfi_pt2_writing *w, qfi_text *t, const qfi_pt2_new *gain)
 {
     comma(t);
-    qfi_text_format(t, "\"%.*s\": {\"path_name\": ", QFI_STR(gain->fqn));
+    write_key(t, gain->fqn);
+    qfi_text_str(t, "{\"path_name\": ");
     qfi_text_quote(t, gain->path, strlen(gain->path));
     qfi_text_str(t, ", \"is_param\": false, \"use_pickle\": false, \"tensor_meta\": ");
     qfi_pt2_write_meta(w, t, gain->constant);
@@ -150,17 +170,22 @@ static uint32_t insertion_point(const qfi_pt2_writing *w)
 
 static void write_spec(qfi_text *t, const qfi_pt2_new *gain)
 {
+    const bool buffer = gain->config == QFI_PT2_WEIGHTS;
     comma(t);
-    if (gain->config == QFI_PT2_WEIGHTS)
-        qfi_text_format(t,
-                        "{\"buffer\": {\"arg\": {\"name\": \"%.*s\"}, \"buffer_name\": \"%.*s\", "
-                        "\"persistent\": true}}",
-                        QFI_STR(gain->name), QFI_STR(gain->fqn));
-    else
-        qfi_text_format(t,
-                        "{\"tensor_constant\": {\"arg\": {\"name\": \"%.*s\"}, "
-                        "\"tensor_constant_name\": \"%.*s\"}}",
-                        QFI_STR(gain->name), QFI_STR(gain->fqn));
+    qfi_text_str(t, buffer ? "{\"buffer\": {\"arg\": {\"name\": \""
+                           : "{\"tensor_constant\": {\"arg\": {\"name\": \"");
+    qfi_text_add(t, gain->name.p, gain->name.n);
+    qfi_text_str(t, buffer ? "\"}, \"buffer_name\": \"" : "\"}, \"tensor_constant_name\": \"");
+    qfi_text_add(t, gain->fqn.p, gain->fqn.n);
+    qfi_text_str(t, buffer ? "\", \"persistent\": true}}" : "\"}}");
+}
+
+static void write_placeholder(qfi_text *t, const qfi_pt2_new *gain)
+{
+    comma(t);
+    qfi_text_str(t, "{\"as_tensor\": {\"name\": \"");
+    qfi_text_add(t, gain->name.p, gain->name.n);
+    qfi_text_str(t, "\"}}");
 }
 
 static qf_status write_inputs(qfi_pt2_writing *w, qfi_splices *s)
@@ -174,9 +199,7 @@ static qf_status write_inputs(qfi_pt2_writing *w, qfi_splices *s)
     for (uint32_t i = 0; i < g->n_input; i++)
         drop[i] = w->pt2->bound[i].entry && w->edits->drop_value[i];
     for (uint32_t i = 0; i < w->edits->n_constant; i++) {
-        comma(&text[0]);
-        qfi_text_format(&text[0], "{\"as_tensor\": {\"name\": \"%.*s\"}}",
-                        QFI_STR(w->gain[i].name));
+        write_placeholder(&text[0], &w->gain[i]);
         write_spec(&text[1], &w->gain[i]);
     }
     for (int k = 0; k < 2; k++) {
@@ -231,7 +254,7 @@ static qf_status write_tensor_values(qfi_pt2_writing *w, qfi_splices *s)
         qfi_text *t = old.end ? &meta : &more;
         if (!old.end) {
             comma(t);
-            qfi_text_format(t, "\"%.*s\": ", QFI_STR(w->gain[i].name));
+            write_key(t, w->gain[i].name);
         }
         qfi_pt2_write_meta(w, t, c);
         if (old.end)
