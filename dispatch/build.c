@@ -84,7 +84,7 @@ static qf_status make_value(qfi_builder *b, uint32_t id, bool is_result, const u
                             const qfi_segment **out)
 {
     /* A scan as the result is kept whole and copied, in windows. */
-    if (is_result && id >= b->program->n_input && qfi_step(b, id)->op == QF_OP_cumsum)
+    if (is_result && id >= b->program->n_input && qfi_breaker_is_whole(b, id))
         b->value[id].keep = true;
     if (is_result && b->value[id].keep)
         return qfi_operand_segment(b, id, order, b->value[id].type.dtype, out);
@@ -204,13 +204,17 @@ static qf_status plan_memory(qfi_builder *b, uint32_t result)
     qf_cost *cost = &pipe->cost;
     uint64_t least;
 
-    pipe->works = pipe->result->reads || b->n_breaker > 0;
+    bool works = pipe->result->reads || b->n_breaker > 0;
+    uint64_t most = 0;
     for (uint32_t k = 0; k < pipe->n_kept; k++)
-        pipe->works |= pipe->kept[k].segment->reads;
+        works |= pipe->kept[k].segment->reads;
+    for (uint32_t x = 0; x < b->n_breaker; x++)
+        most = b->breaker[x]->work > most ? b->breaker[x]->work : most;
+    pipe->work = works ? QFI_LEAST_WORK + most : 0;
     cost->written = b->value[result].bytes;
     cost->window = QFI_SLOT * pipe->n_slot +
                    (cost->written < LEAST_WINDOW ? cost->written : LEAST_WINDOW) +
-                   (pipe->works ? QFI_LEAST_WORK : 0) + SLACK;
+                   pipe->work + SLACK;
     if (!qf_add(cost->scratch, cost->window, &least) || least > b->ctx->memory)
         QF_FAIL(b->diag, QF_ERR_LIMIT,
                 "%llu bytes of scratch and %llu of working memory exceed %llu",

@@ -133,6 +133,7 @@ struct qfi_breaker {
     qf_dtype compute, makes;        /* inside, and of what it hands over: the type, or `compute` */
     const qfi_breaker_tiles *tiles; /* NULL: it makes boxes only */
     uint8_t turned;                 /* matmul: bit i: operand i runs along k, its last dim */
+    uint64_t work;                  /* working memory without which it makes nothing */
     qfi_breaker_run *run;
 };
 
@@ -154,7 +155,7 @@ struct qf_pipe {
     qfi_breaker **breaker;
     const qfi_segment *result;
     qf_storage **storage; /* referenced while the pipeline lives */
-    bool works;           /* something needs working memory */
+    uint64_t work;        /* least working memory; 0: nothing needs any */
 };
 
 #endif

@@ -23,8 +23,7 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
 {
     const uint64_t memory = s->ctx.memory, slots = QFI_SLOT * pipe->n_slot,
                    scratch = pipe->cost.scratch;
-    const uint64_t least = pipe->works ? QFI_LEAST_WORK : 0,
-                   least_window = min_u64(window, pipe->cost.window);
+    const uint64_t least = pipe->work, least_window = min_u64(window, pipe->cost.window);
     uint64_t workers = qfi_workers(&s->ctx), left, staging = 0;
 
     if (memory < scratch || memory - scratch < slots + least + SLACK)
@@ -38,19 +37,20 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     /* No window: the result goes to the caller's memory, and nobody reads it at once. */
     s->run.streams = window == 0 && qfi_past_caches(&s->ctx, pipe->cost.written);
     if ((s->run.streams || (pipe->result->turns && pipe->cost.written >= QFI_LEAST_STAGED)) &&
-        QFI_STAGING * workers <= left / 4)
+        QFI_STAGING * workers <= (left - least) / 4)
         staging = QFI_STAGING * workers;
     left -= staging;
-    if (s->wants.size > left / 2)
+    if (s->wants.size > (left - least) / 2)
         s->wants = (qfi_wants){ 0 };
     left -= s->wants.size;
-    s->window_size = min_u64(window * count, pipe->works ? left / 4 : left);
+    s->window_size = min_u64(window * count, least ? min_u64(left / 4, left - least) : left);
     /* Little work needs little memory, however much there is. */
     const uint64_t payload = scratch + pipe->cost.read + pipe->cost.written;
     const uint64_t small = payload < WORK_PER_WORKER ? least + 4 * payload : WORK_PER_WORKER;
     const uint64_t at_once = count > 1 ? workers : 1;
-    const uint64_t most = 8 * min_u64(window * at_once, s->window_size) + (workers + 2) * small;
-    const uint64_t work = pipe->works ? min_u64(left - s->window_size, most) + s->wants.size : 0;
+    const uint64_t most =
+        8 * min_u64(window * at_once, s->window_size) + (workers + 2) * small + workers * least;
+    const uint64_t work = least ? min_u64(left - s->window_size, most) + s->wants.size : 0;
 
     char *block =
         qfi_arena_block(arena, scratch + slots * workers + staging + s->window_size + work + SLACK);

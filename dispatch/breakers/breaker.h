@@ -9,8 +9,14 @@
  * are kept. */
 typedef qf_status qfi_breaker_make(qfi_builder *b, qfi_breaker *x);
 
-qfi_breaker_make qfi_matmul_make, qfi_reduce_make, qfi_scan_make, qfi_gather_make;
-qfi_breaker_run qfi_matmul_run, qfi_reduce_run, qfi_scan_run, qfi_gather_run;
+qfi_breaker_make qfi_matmul_make, qfi_reduce_make, qfi_scan_make, qfi_gather_make,
+    qfi_extreme_make, qfi_order_make, qfi_put_make, qfi_nonzero_make;
+qfi_breaker_run qfi_matmul_run, qfi_reduce_run, qfi_scan_run, qfi_gather_run, qfi_extreme_run,
+    qfi_order_run, qfi_put_run, qfi_nonzero_run;
+
+/* Whether a part of the value takes as much work as all of it: it is kept, unless a value that can
+ * do without is too large for that. */
+bool qfi_breaker_is_whole(const qfi_builder *b, uint32_t id);
 
 /* Whether a product is made tile by tile where it is used: few steps of k, and one user; such a
  * breaker hands over sums, which are converted where they are used. */

@@ -208,3 +208,39 @@ int64_t qfi_panel_chunk(const qfi_panels *p, const qfi_panel_block *block, const
         lo[d] += block->lo[d];
     return width;
 }
+
+static bool is_reduced(const qfi_breaker *x, int d)
+{
+    return x->attrs.reduce.dims >> d & 1;
+}
+
+void qfi_panels_order(const qfi_breaker *x, uint8_t *order)
+{
+    int n = 0;
+
+    for (int pass = 0; pass < 2; pass++)
+        for (int d = 0; d < x->in_type[0].rank; d++)
+            if (is_reduced(x, d) == (pass == 1))
+                order[n++] = (uint8_t)d;
+}
+
+int64_t qfi_panels_reduced(qfi_panels *p, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                           const int64_t *stride, int64_t *kept_stride)
+{
+    int64_t columns = 1;
+    int out = 0;
+
+    for (int d = 0; d < x->in_type[0].rank; d++) {
+        if (!is_reduced(x, d)) {
+            p->n[p->n_row] = n[out];
+            p->lo[p->n_row] = lo[out];
+            kept_stride[p->n_row++] = stride[out];
+        }
+        out += !is_reduced(x, d) || x->attrs.reduce.keep;
+    }
+    for (int d = p->n_row; d < p->segment->n_dim; d++) {
+        p->n[d] = p->segment->dim[d];
+        columns *= p->n[d];
+    }
+    return columns;
+}

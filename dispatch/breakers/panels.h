@@ -38,6 +38,13 @@ typedef struct qfi_panel_block {
 typedef qf_status qfi_panel_visit(const void *user, qfi_run *run, const qfi_panel_block *block,
                                   char *mine);
 
+/* Of breakers with attributes of reductions: the order of the operand's dims, kept, then reduced;
+ * and the panels of the box [lo, lo + n) of the result, and its strides of the kept dims alone.
+ * Returns the number of columns. */
+void qfi_panels_order(const qfi_breaker *x, uint8_t *order);
+int64_t qfi_panels_reduced(qfi_panels *p, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
+                           const int64_t *stride, int64_t *kept_stride);
+
 /* Visit all blocks, the panels of a group in order, the blocks of a panel in parallel. each: bytes
  * that a task needs. */
 qf_status qfi_panels_run(qfi_panels *p, uint64_t each, qfi_panel_visit *visit, const void *user);

@@ -41,25 +41,17 @@ static void choose_types(const qfi_breaker *x, bool wide, qf_dtype *in, qf_dtype
     *state = wide ? (is_float ? QF_DT_f64 : QF_DT_i64) : *in;
 }
 
-static bool is_reduced(const qfi_breaker *x, int d)
-{
-    return x->attrs.reduce.dims >> d & 1;
-}
-
 qf_status qfi_reduce_make(qfi_builder *b, qfi_breaker *x)
 {
     uint8_t order[QF_MAX_RANK];
-    int n = 0, used;
+    int used;
     size_t i = 0;
     qf_dtype in, state;
 
     while (rows[i].op != x->op)
         i++;
     choose_types(x, rows[i].wide, &in, &state);
-    for (int pass = 0; pass < 2; pass++)
-        for (int d = 0; d < x->in_type[0].rank; d++)
-            if (is_reduced(x, d) == (pass == 1))
-                order[n++] = (uint8_t)d;
+    qfi_panels_order(x, order);
     x->compute = state;
     x->run = qfi_reduce_run;
     QF_TRY(qfi_operand_segment(b, qfi_step(b, x->value)->in[0], order, in, &x->in[0]));
@@ -77,33 +69,12 @@ qf_status qfi_reduce_make(qfi_builder *b, qfi_breaker *x)
 /* The part of the result at hand. kept_stride: of the dims of the operand that the result has. */
 typedef struct reduction {
     const qfi_breaker *x;
-    const int64_t *stride;
     char *dst;
     int64_t kept_stride[QFI_DIMS];
     qfi_panels panels;
     int64_t columns;
     size_t in_size, state_size;
 } reduction;
-
-static void find_dims(reduction *r, const int64_t *lo, const int64_t *n)
-{
-    const qfi_breaker *x = r->x;
-    qfi_panels *p = &r->panels;
-    int out = 0;
-
-    for (int d = 0; d < x->in_type[0].rank; d++) {
-        if (!is_reduced(x, d)) {
-            p->n[p->n_row] = n[out];
-            p->lo[p->n_row] = lo[out];
-            r->kept_stride[p->n_row++] = r->stride[out];
-        }
-        out += !is_reduced(x, d) || x->attrs.reduce.keep;
-    }
-    for (int d = p->n_row; d < p->segment->n_dim; d++) {
-        p->n[d] = p->segment->dim[d];
-        r->columns *= p->n[d];
-    }
-}
 
 /* Partials to elements, rounded once. `a` holds the partials, `b` has room for the rows; both are
  * used in turn. */
@@ -191,14 +162,12 @@ qf_status qfi_reduce_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, 
 {
     const size_t state_size = qf_dtype_get(x->compute)->bits / 8;
     reduction r = { .x = x,
-                    .stride = stride,
                     .dst = dst,
                     .panels = { .run = run, .segment = x->in[0], .carry = 16 * state_size },
-                    .columns = 1,
                     .in_size = x->in[0]->bits / 8,
                     .state_size = state_size };
 
-    find_dims(&r, lo, n);
+    r.columns = qfi_panels_reduced(&r.panels, x, lo, n, stride, r.kept_stride);
     return qfi_panels_run(&r.panels, QFI_BLOCK * 8 + QFI_BLOCK_ROWS * (STATE + 16), reduce_block,
                           &r);
 }

@@ -43,7 +43,7 @@ qf_status qfi_lower_breaker(qfi_builder *b, uint32_t id, uint16_t kernel, const 
     /* A scan needs all that stands before a window; other small results are made once rather than
      * part by part. */
     if (id != b->making && !in_tiles &&
-        (b->nested || qfi_step(b, id)->op == QF_OP_cumsum || v->bytes <= b->budget / 8))
+        (b->nested || qfi_breaker_is_whole(b, id) || v->bytes <= b->budget / 8))
         return qfi_keep(b, id);
     qfi_form *rows = qfi_bump_get(&b->pipe->pool, rank + 1, sizeof *rows);
     if (!rows)

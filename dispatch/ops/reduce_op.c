@@ -56,6 +56,13 @@ qf_status qfi_infer_extremum(const qf_call *call, qf_type *out, qf_diag *diag)
     return QF_OK;
 }
 
+qf_status qfi_infer_argmax(const qf_call *call, qf_type *out, qf_diag *diag)
+{
+    QF_TRY(qfi_infer_extremum(call, out, diag));
+    out->dtype = QF_DT_i64;
+    return QF_OK;
+}
+
 qf_status qfi_infer_any(const qf_call *call, qf_type *out, qf_diag *diag)
 {
     QF_TRY(reduced(call, QFI_COMPUTE, out, diag));

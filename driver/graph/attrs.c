@@ -128,6 +128,27 @@ static void copy_index(int rank, const qf_attrs *from, qf_attrs *to)
     to->index.dims = from->index.dims;
 }
 
+static void copy_sort(int rank, const qf_attrs *from, qf_attrs *to)
+{
+    (void)rank;
+    to->sort.dim = from->sort.dim;
+    to->sort.descending = from->sort.descending;
+    to->sort.distinct = from->sort.distinct;
+    to->sort.n = from->sort.n;
+}
+
+static void copy_put(int rank, const qf_attrs *from, qf_attrs *to)
+{
+    (void)rank;
+    to->put.mode = from->put.mode;
+}
+
+static void copy_count(int rank, const qf_attrs *from, qf_attrs *to)
+{
+    (void)rank;
+    to->count.n = from->count.n;
+}
+
 typedef void copy_fn(int rank, const qf_attrs *from, qf_attrs *to);
 
 #define copy_none NULL

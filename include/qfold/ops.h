@@ -33,6 +33,16 @@ typedef enum qf_op_kind {
  * multiplication by 1/s. */
 typedef enum qf_quant_rule { QF_QUANT_TORCH = 0 } qf_quant_rule;
 
+/* How an element is joined to the one that stands there. */
+typedef enum qf_put_mode {
+    QF_PUT_SET, /* two different elements for one place fail with ERR_VALUE */
+    QF_PUT_ADD, /* of booleans: or */
+    QF_PUT_MUL, /* of booleans: and */
+    QF_PUT_MIN, /* a NaN stays */
+    QF_PUT_MAX,
+    QF_PUT_COUNT
+} qf_put_mode;
+
 /* Attributes of an operator; which member is the attribute column of ops.def. All are normalised:
  * dims are >= 0, slices clamped, sizes known; what a rank does not reach is not read.
  *   dims      permute: dim k of the result is dim dim[k] of the operand.
@@ -64,10 +74,20 @@ typedef enum qf_quant_rule { QF_QUANT_TORCH = 0 } qf_quant_rule;
  *             ones are cut off.
  *   reduce    dims: mask of the dims to reduce (none: every element by itself). keep: they stay
  *             with size 1. Sums of floats accumulate in f64 and are rounded to their dtype; sums
- *             and prefix sums of integers and booleans are i64. any: b8.
+ *             and prefix sums of integers and booleans are i64. any: b8.  argmax, argmin: i64, the
+ *             row-major number, among the reduced dims, of the first of the largest or smallest
+ *             elements; a NaN is both.
  *   index     dims: mask of the dims of operand 0 that operands 1, 2 … (i64 or i32, broadcast
  *             together) index; the result's dims are placed as torch does. A negative index counts
- *             from the end; one outside the dim fails with ERR_VALUE. */
+ *             from the end; one outside the dim fails with ERR_VALUE.
+ *   sort      argsort: where along dim the n smallest elements stand (descending: the largest), in
+ *             order and, among equals, as they stood; i64. NaN is larger than all.  distinct:
+ *             equal elements, if their order tells which come first, fail with ERR_VALUE.
+ *   put       operand 0 [size] with elements of operand 2 [n] joined, in their order, to those that
+ *             operand 1 (i64 or i32 [n]) numbers, as `mode` says. A negative number counts from the
+ *             end; one outside fails with ERR_VALUE.
+ *   count     nonzero: n, the number of true elements of operand 0 (b8 [size]), of which the
+ *             numbers are the result, i64 [n]; another number of them fails with ERR_VALUE. */
 typedef union qf_attrs {
     struct {
         int8_t dim[QF_MAX_RANK];
@@ -122,6 +142,17 @@ typedef union qf_attrs {
     struct {
         uint32_t dims;
     } index;
+    struct {
+        uint8_t dim;
+        bool descending, distinct;
+        int64_t n;
+    } sort;
+    struct {
+        uint8_t mode; /* qf_put_mode */
+    } put;
+    struct {
+        int64_t n;
+    } count;
 } qf_attrs;
 
 /* One call: what an operator is applied to. in: types of the n_in operands, with known shapes.

@@ -84,10 +84,12 @@ static void tame(const test_case *c, int i, const ref_tensor *data, ref_tensor *
         c->op >= QF_OP_idiv_trunc && c->op <= QF_OP_remainder && i == 1 && !ref_is_float(dtype);
     const bool shift = (c->op == QF_OP_shl || c->op == QF_OP_shr) && i == 1;
     const bool index =
-        i > 0 && (flags & QF_OP_CHECKED) && qf_op_get(c->op)->kind == QF_KIND_BREAKER;
+        i > 0 && (flags & QF_OP_CHECKED) && qf_op_get(c->op)->kind == QF_KIND_BREAKER &&
+        !(c->op == QF_OP_put && i == 2);
     const bool scale =
         i > 0 && (c->op == QF_OP_quantize || c->op == QF_OP_dequantize) && ref_is_float(dtype);
-    int dim = c->attrs.dim.dim;
+    int dim = c->op == QF_OP_put ? 0 : c->attrs.dim.dim;
+    const bool apart = index && c->op == QF_OP_put && 2 * t->n <= data->n;
 
     for (int k = 0, d = 0; c->op == QF_OP_index && d < data->type.rank; d++)
         if (c->attrs.index.dims >> d & 1 && ++k == i)
@@ -97,6 +99,8 @@ static void tame(const test_case *c, int i, const ref_tensor *data, ref_tensor *
             t->e[e][0] = ref_from_int(dtype, 1 + (int64_t)check_below(rng, 7));
         else if (shift)
             t->e[e][0] = check_below(rng, qf_dtype_get(dtype)->bits);
+        else if (apart)
+            t->e[e][0] = ref_from_int(dtype, check_chance(rng, 50) ? 2 * e : 2 * e - data->n);
         else if (index)
             t->e[e][0] =
                 ref_from_int(dtype, (int64_t)check_below(rng, 2 * (size_t)data->type.dim[dim]) -
@@ -109,6 +113,16 @@ static void tame(const test_case *c, int i, const ref_tensor *data, ref_tensor *
         else if (c->op == QF_OP_quantize && i == 0)
             t->e[e][0] = ref_from_real(dtype, (double)check_below(rng, 2000) / 8 - 100);
     }
+}
+
+/* nonzero is told how many true elements there are, unless the case says another number. */
+static void count_true(const ref_tensor *mask, qf_attrs *attrs)
+{
+    if (attrs->count.n >= 0)
+        return;
+    attrs->count.n = 0;
+    for (int64_t e = 0; e < mask->n; e++)
+        attrs->count.n += mask->e[e][0] != 0;
 }
 
 size_t case_inputs(const test_case *c, qf_dtype dtype, bool repeat, check_rng *rng, ref_tensor *in,
@@ -137,7 +151,11 @@ size_t case_inputs(const test_case *c, qf_dtype dtype, bool repeat, check_rng *r
     call.in = types;
     call.n_in = (uint16_t)n;
     read_shape(c->out, dtype, out);
+    if (c->op == QF_OP_nonzero)
+        count_true(&in[0], attrs);
     if (qf_infer(&call, &inferred, NULL) == QF_OK)
         out->dtype = inferred.dtype;
+    if (c->op == QF_OP_nonzero)
+        *out = inferred;
     return n;
 }

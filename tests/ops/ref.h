@@ -31,6 +31,9 @@ bool ref_eval(qf_op op, const qf_attrs *attrs, const ref_tensor *in, size_t n_in
 /* The same for products, reductions and prefix sums. */
 bool ref_breaker(qf_op op, const qf_attrs *attrs, const ref_tensor *in, ref_tensor *out);
 
+/* The same for what orders elements or writes by index. */
+bool ref_order(qf_op op, const qf_attrs *attrs, const ref_tensor *in, ref_tensor *out);
+
 /* Numbers of elements. Integers of any width and sign as 64 bits; floats as double. */
 bool ref_is_float(qf_dtype dtype);
 int64_t ref_int(qf_dtype dtype, uint64_t bits);

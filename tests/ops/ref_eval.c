@@ -327,8 +327,11 @@ static bool one(qf_op op, const qf_attrs *a, const ref_tensor *in, size_t n_in, 
 bool ref_eval(qf_op op, const qf_attrs *attrs, const ref_tensor *in, size_t n_in, ref_tensor *out)
 {
     const bool picks = op == QF_OP_index_select || op == QF_OP_index || op == QF_OP_gather;
+    const bool orders = op >= QF_OP_argmax && op <= QF_OP_nonzero;
     bool defined = true;
 
+    if (orders)
+        return ref_order(op, attrs, in, out);
     if (qf_op_get(op)->kind == QF_KIND_BREAKER && !picks)
         return ref_breaker(op, attrs, in, out);
     for (int64_t i = 0; i < out->n; i++) {

@@ -61,6 +61,12 @@ static const qf_op ops[] = {
     QF_OP_squeeze,
     QF_OP_logical_not,
     QF_OP_dequantize,
+    QF_OP_argmax,
+    QF_OP_argsort,
+    QF_OP_argsort,
+    QF_OP_put,
+    QF_OP_put,
+    QF_OP_nonzero,
 };
 
 static int64_t below(check_rng *rng, int64_t n)
@@ -144,6 +150,14 @@ static void random_diagonal(check_rng *rng, const qf_type *t, qf_attrs *a)
     a->diagonal.offset = below(rng, 5) - 2;
 }
 
+static void random_sort(check_rng *rng, const qf_type *t, qf_attrs *a)
+{
+    a->sort.dim = (uint8_t)below(rng, t->rank);
+    a->sort.n = below(rng, t->dim[a->sort.dim]) + 1;
+    a->sort.descending = check_chance(rng, 50);
+    a->sort.distinct = check_chance(rng, 10);
+}
+
 /* Attributes that often fit the operand; inference decides. */
 static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a)
 {
@@ -196,8 +210,18 @@ static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a
         break;
     case QF_OP_sum:
     case QF_OP_amax:
+    case QF_OP_argmax:
         a->reduce.dims = (uint32_t)below(rng, (int64_t)1 << t->rank);
         a->reduce.keep = check_chance(rng, 50);
+        break;
+    case QF_OP_argsort:
+        random_sort(rng, t, a);
+        break;
+    case QF_OP_put:
+        a->put.mode = (uint8_t)below(rng, QF_PUT_COUNT);
+        break;
+    case QF_OP_nonzero:
+        a->count.n = below(rng, elements(t) + 1);
         break;
     case QF_OP_dequantize:
         a->quant.dtype = QF_DT_f32;
@@ -234,7 +258,7 @@ static bool try_step(check_rng *rng, chain *c)
     const qf_type *t = &c->type[c->in[c->n_step][0]];
     const bool needs_dim = op == QF_OP_slice || op == QF_OP_select || op == QF_OP_slice_scatter ||
                            op == QF_OP_select_scatter || op == QF_OP_cat || op == QF_OP_cumsum ||
-                           op == QF_OP_index_select;
+                           op == QF_OP_index_select || op == QF_OP_argsort;
     if (needs_dim && t->rank == 0)
         return false;
     random_attrs(rng, op, t, &s->attrs);
