@@ -36,7 +36,7 @@ typedef void join(void *to, const void *from);
 /* Integers are added and multiplied as unsigned ones, which wrap. */
 #define JOIN_WRAPPED(type)                                                                         \
     JOIN(add_##type, type##_t, (uint64_t)a + b)                                                    \
-    JOIN(mul_##type, type##_t, (uint64_t)a * b)
+    JOIN(mul_##type, type##_t, (uint64_t)a *b)
 #define JOIN_ORDERED(name, type)                                                                   \
     JOIN(min_##name, type, b < a ? b : a)                                                          \
     JOIN(max_##name, type, a < b ? b : a)

@@ -165,6 +165,38 @@ bool qfi_number_truth(qfi_number number);
 /* The dtype that factories give a number. */
 qf_dtype qfi_number_dtype(qfi_number number);
 
+/* ---- aten_gather.c: indices ---- */
+
+/* An argument that is an index, i64 or i32. */
+qfi_ref qfi_arg_index(qfi_lowering *l, const char *name);
+/* An index as i64 in which everything outside [0, size) (wraps: but [-size, 0), which counts from
+ * the end) is INT64_MAX, outside of every tensor. */
+qfi_ref qfi_checked_index(qfi_lowering *l, qfi_ref index, int64_t size, bool wraps);
+/* 0, step, 2 step … as i64. */
+qfi_ref qfi_count_by(qfi_lowering *l, int64_t n, int64_t step);
+qfi_ref qfi_select_rows(qfi_lowering *l, qfi_ref x, uint8_t dim, qfi_ref index);
+/* Refuses, for the reason `text`, where a small value turns out to be undefined; large ones are
+ * found out when they are written. */
+void qfi_check_defined(qfi_lowering *l, qfi_ref ref, const char *text);
+
+/* ---- aten_mask.c: masks ---- */
+
+/* Numbers of the true elements of a mask, flattened; those that are there if n < 0. */
+qfi_ref qfi_true_places(qfi_lowering *l, qfi_ref mask, int64_t n);
+/* Row-major numbers of elements of dims `dim` as coordinates in one of them. */
+qfi_ref qfi_coordinate(qfi_lowering *l, qfi_ref number, const qf_type *type, int dim);
+
+/* A list of indices, masks among them, as indices alone. n: their number.  dim: the one that each
+ * is for. */
+typedef struct qfi_indices {
+    uint32_t n;
+    uint8_t dim[QF_MAX_RANK];
+    qfi_ref index[QF_MAX_RANK];
+} qfi_indices;
+
+/* Fills *out from the argument `name`; out of range is INT64_MAX. */
+void qfi_arg_indices(qfi_lowering *l, const char *name, qf_type type, qfi_indices *out);
+
 /* ---- builders ---- */
 
 #define QF_ATEN(name, schema, builder, alias) qfi_aten_builder qfi_build_##builder;

@@ -3,22 +3,46 @@
 
 #include <string.h>
 
-static bool is_index_dtype(qf_dtype dtype)
-{
-    return dtype == QF_DT_i64 || dtype == QF_DT_i32;
-}
-
-static qfi_ref index_arg(qfi_lowering *l, const char *name)
+qfi_ref qfi_arg_index(qfi_lowering *l, const char *name)
 {
     const qfi_ref ref = qfi_arg_tensor(l, name);
     const qf_dtype dtype = qfi_type_of(l, ref).dtype;
 
-    if (qfi_lowering_ok(l) && !is_index_dtype(dtype))
+    if (qfi_lowering_ok(l) && dtype != QF_DT_i64 && dtype != QF_DT_i32)
         qfi_refuse(l, QF_REASON_unsupported_argument, "%s of %s", name, qf_dtype_get(dtype)->name);
     return ref;
 }
 
-static qfi_ref select_rows(qfi_lowering *l, qfi_ref x, uint8_t dim, qfi_ref index)
+qfi_ref qfi_checked_index(qfi_lowering *l, qfi_ref index, int64_t size, bool wraps)
+{
+    const qfi_ref zero = qfi_full_int(l, QF_DT_i64, 0), end = qfi_full_int(l, QF_DT_i64, size);
+    qfi_ref at = qfi_cast(l, index, QF_DT_i64);
+
+    if (wraps)
+        at = qfi_append3(l, QF_OP_where, qfi_append2(l, QF_OP_lt, at, zero),
+                         qfi_append2(l, QF_OP_add, at, end), at);
+    const qfi_ref inside = qfi_append2(l, QF_OP_bit_and, qfi_append2(l, QF_OP_ge, at, zero),
+                                       qfi_append2(l, QF_OP_lt, at, end));
+    return qfi_append3(l, QF_OP_where, inside, at, qfi_full_int(l, QF_DT_i64, INT64_MAX));
+}
+
+void qfi_check_defined(qfi_lowering *l, qfi_ref ref, const char *text)
+{
+    qf_scalar value[1];
+    uint32_t n = 0;
+
+    if (!qfi_lowering_ok(l) || qfi_elements_of(l, ref) == 0)
+        return;
+    /* One element, as it will be asked for. */
+    const bool is_float = qfi_class(qfi_type_of(l, ref).dtype) == QF_CLASS_FLOAT;
+    const qfi_ref one =
+        qfi_cast(l, qfi_slice(l, qfi_flatten(l, ref), 0, 0, 1), is_float ? QF_DT_f64 : QF_DT_i64);
+    if (qfi_lowering_ok(l) && !l->env->elements(l->env, one, value, &n) &&
+        l->env->prog->def[one].undefined)
+        qfi_refuse(l, QF_REASON_undefined, "%s", text);
+}
+
+qfi_ref qfi_select_rows(qfi_lowering *l, qfi_ref x, uint8_t dim, qfi_ref index)
 {
     const qf_attrs attrs = { .dim = { dim } };
     return qfi_append(l, QF_OP_index_select, &attrs, (const qfi_ref[]){ x, qfi_flatten(l, index) },
@@ -27,17 +51,17 @@ static qfi_ref select_rows(qfi_lowering *l, qfi_ref x, uint8_t dim, qfi_ref inde
 
 void qfi_build_index_select(qfi_lowering *l)
 {
-    const qfi_ref x = qfi_arg_tensor(l, "self"), index = index_arg(l, "index");
+    const qfi_ref x = qfi_arg_tensor(l, "self"), index = qfi_arg_index(l, "index");
     const int rank = qfi_type_of(l, x).rank;
 
     if (rank < 1)
         qfi_refuse(l, QF_REASON_unsupported_rank, "rank 0");
-    qfi_result(l, select_rows(l, x, qfi_dim(l, qfi_arg_int(l, "dim"), rank), index));
+    qfi_result(l, qfi_select_rows(l, x, qfi_dim(l, qfi_arg_int(l, "dim"), rank), index));
 }
 
 void qfi_build_embedding(qfi_lowering *l)
 {
-    const qfi_ref weight = qfi_arg_tensor(l, "weight"), index = index_arg(l, "indices");
+    const qfi_ref weight = qfi_arg_tensor(l, "weight"), index = qfi_arg_index(l, "indices");
     const qf_type table = qfi_type_of(l, weight), at = qfi_type_of(l, index);
     int64_t dim[2 * QF_MAX_RANK];
 
@@ -47,49 +71,37 @@ void qfi_build_embedding(qfi_lowering *l)
     }
     memcpy(dim, at.dim, (size_t)at.rank * sizeof *dim);
     dim[at.rank] = table.dim[1];
-    qfi_result(l, qfi_reshape(l, select_rows(l, weight, 0, index), (uint32_t)at.rank + 1, dim));
-}
-
-/* index + size where it is negative. */
-static qfi_ref wrap_index(qfi_lowering *l, qfi_ref index, int64_t size)
-{
-    const qfi_ref at = qfi_cast(l, index, QF_DT_i64);
-    const qfi_ref below = qfi_append2(l, QF_OP_lt, at, qfi_full_int(l, QF_DT_i64, 0));
-
-    return qfi_append3(l, QF_OP_where, below,
-                       qfi_append2(l, QF_OP_add, at, qfi_full_int(l, QF_DT_i64, size)), at);
+    qfi_result(l, qfi_reshape(l, qfi_select_rows(l, weight, 0, index), (uint32_t)at.rank + 1, dim));
 }
 
 void qfi_build_index(qfi_lowering *l)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
-    const qf_type type = qfi_type_of(l, x);
-    const qfi_arg *list = qfi_arg_get(l, "indices");
     qfi_ref in[1 + QF_MAX_RANK] = { x };
     qf_attrs attrs = { .index = { 0 } };
-    uint32_t n = 1;
+    qfi_indices list;
 
-    if (list->kind != QFI_ARG_TENSORS || (int)list->n > type.rank) {
-        qfi_refuse(l, QF_REASON_undefined, "more indices than dimensions");
-        return;
+    qfi_arg_indices(l, "indices", qfi_type_of(l, x), &list);
+    for (uint32_t i = 0; i < list.n; i++) {
+        in[1 + i] = list.index[i];
+        attrs.index.dims |= 1u << list.dim[i];
     }
-    for (uint32_t i = 0; i < list->n; i++) {
-        if (list->values[i] == QFI_NONE)
-            continue;
-        const qfi_ref index = qfi_value_ref(l, list->values[i]);
-        const qf_dtype dtype = qfi_type_of(l, index).dtype;
-        if (qfi_lowering_ok(l) && !is_index_dtype(dtype))
-            qfi_refuse(l, QF_REASON_unsupported_argument, "indices of %s",
-                       qf_dtype_get(dtype)->name);
-        in[n++] = wrap_index(l, index, type.dim[i]);
-        attrs.index.dims |= 1u << i;
-    }
-    qfi_result(l, n > 1 ? qfi_append(l, QF_OP_index, &attrs, in, n) : x);
+    qfi_result(l, list.n ? qfi_append(l, QF_OP_index, &attrs, in, 1 + list.n) : x);
+}
+
+/* Elements by their numbers in all of self. */
+void qfi_build_take(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_flatten(l, qfi_arg_tensor(l, "self")), index = qfi_arg_index(l, "index");
+    const qf_type type = qfi_type_of(l, index);
+    const qfi_ref at = qfi_checked_index(l, index, qfi_elements_of(l, x), true);
+
+    qfi_result(l, qfi_reshape(l, qfi_select_rows(l, x, 0, at), (uint32_t)type.rank, type.dim));
 }
 
 void qfi_build_gather(qfi_lowering *l)
 {
-    const qfi_ref x = qfi_arg_tensor(l, "self"), index = index_arg(l, "index");
+    const qfi_ref x = qfi_arg_tensor(l, "self"), index = qfi_arg_index(l, "index");
     const int rank = qfi_type_of(l, x).rank;
     const qf_attrs attrs = { .dim = { qfi_dim(l, qfi_arg_int(l, "dim"), rank) } };
 
@@ -104,7 +116,7 @@ void qfi_build_gather(qfi_lowering *l)
 void qfi_build_take_along_dim(qfi_lowering *l)
 {
     const bool flat = !qfi_arg_has(l, "dim");
-    qfi_ref x = qfi_arg_tensor(l, "self"), index = index_arg(l, "indices");
+    qfi_ref x = qfi_arg_tensor(l, "self"), index = qfi_arg_index(l, "indices");
 
     if (flat) {
         x = qfi_flatten(l, x);
@@ -125,7 +137,7 @@ void qfi_build_take_along_dim(qfi_lowering *l)
     qfi_result(l, qfi_append(l, QF_OP_gather, &attrs, in, 2));
 }
 
-static qfi_ref count_by(qfi_lowering *l, int64_t n, int64_t step)
+qfi_ref qfi_count_by(qfi_lowering *l, int64_t n, int64_t step)
 {
     const qf_attrs attrs = { .arange = { .type = { .dtype = QF_DT_i64, .rank = 1, .dim = { n } },
                                          .start = { .is_int = true },
@@ -152,8 +164,8 @@ void qfi_build_unfold(qfi_lowering *l)
         return;
     }
     const int64_t n = (type.dim[dim] - size) / step + 1;
-    const qfi_ref starts = qfi_unsqueeze(l, count_by(l, n, step), 1);
-    const qfi_ref at = qfi_append2(l, QF_OP_add, starts, count_by(l, size, 1));
+    const qfi_ref starts = qfi_unsqueeze(l, qfi_count_by(l, n, step), 1);
+    const qfi_ref at = qfi_append2(l, QF_OP_add, starts, qfi_count_by(l, size, 1));
     memcpy(dims, type.dim, dim * sizeof *dims);
     dims[dim] = n;
     dims[dim + 1] = size;
@@ -162,6 +174,6 @@ void qfi_build_unfold(qfi_lowering *l)
     for (int i = 0; i <= type.rank; i++)
         order[i] = (uint8_t)(i == type.rank ? dim + 1 : i > dim ? i + 1 : i);
     const qfi_ref windows =
-        qfi_reshape(l, select_rows(l, x, dim, at), (uint32_t)type.rank + 1, dims);
+        qfi_reshape(l, qfi_select_rows(l, x, dim, at), (uint32_t)type.rank + 1, dims);
     qfi_result(l, qfi_permute(l, windows, order));
 }

@@ -83,9 +83,8 @@ static void tame(const test_case *c, int i, const ref_tensor *data, ref_tensor *
     const bool divisor =
         c->op >= QF_OP_idiv_trunc && c->op <= QF_OP_remainder && i == 1 && !ref_is_float(dtype);
     const bool shift = (c->op == QF_OP_shl || c->op == QF_OP_shr) && i == 1;
-    const bool index =
-        i > 0 && (flags & QF_OP_CHECKED) && qf_op_get(c->op)->kind == QF_KIND_BREAKER &&
-        !(c->op == QF_OP_put && i == 2);
+    const bool index = i > 0 && (flags & QF_OP_CHECKED) &&
+                       qf_op_get(c->op)->kind == QF_KIND_BREAKER && !(c->op == QF_OP_put && i == 2);
     const bool scale =
         i > 0 && (c->op == QF_OP_quantize || c->op == QF_OP_dequantize) && ref_is_float(dtype);
     int dim = c->op == QF_OP_put ? 0 : c->attrs.dim.dim;

@@ -143,6 +143,19 @@ static void random_pad(check_rng *rng, const qf_type *t, qf_attrs *a)
     }
 }
 
+static void random_roll(check_rng *rng, const qf_type *t, qf_attrs *a)
+{
+    for (int d = 0; d < t->rank; d++)
+        a->roll.shift[d] = below(rng, 9) - 4;
+}
+
+static void random_quant(check_rng *rng, const qf_type *t, qf_attrs *a)
+{
+    a->quant.dtype = QF_DT_f32;
+    for (int d = 0; d < t->rank; d++)
+        a->quant.block[d] = 1 + below(rng, t->dim[d]);
+}
+
 static void random_diagonal(check_rng *rng, const qf_type *t, qf_attrs *a)
 {
     a->diagonal.dim0 = (uint8_t)below(rng, t->rank);
@@ -150,8 +163,15 @@ static void random_diagonal(check_rng *rng, const qf_type *t, qf_attrs *a)
     a->diagonal.offset = below(rng, 5) - 2;
 }
 
-static void random_sort(check_rng *rng, const qf_type *t, qf_attrs *a)
+/* Of operators that order, or write by index. */
+static void random_order(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a)
 {
+    if (op == QF_OP_put)
+        a->put.mode = (uint8_t)below(rng, QF_PUT_COUNT);
+    if (op == QF_OP_nonzero)
+        a->count.n = below(rng, elements(t) + 1);
+    if (op != QF_OP_argsort)
+        return;
     a->sort.dim = (uint8_t)below(rng, t->rank);
     a->sort.n = below(rng, t->dim[a->sort.dim]) + 1;
     a->sort.descending = check_chance(rng, 50);
@@ -202,8 +222,7 @@ static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a
         a->dim.dim = (uint8_t)below(rng, t->rank);
         break;
     case QF_OP_roll:
-        for (int d = 0; d < t->rank; d++)
-            a->roll.shift[d] = below(rng, 9) - 4;
+        random_roll(rng, t, a);
         break;
     case QF_OP_pad:
         random_pad(rng, t, a);
@@ -214,21 +233,11 @@ static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a
         a->reduce.dims = (uint32_t)below(rng, (int64_t)1 << t->rank);
         a->reduce.keep = check_chance(rng, 50);
         break;
-    case QF_OP_argsort:
-        random_sort(rng, t, a);
-        break;
-    case QF_OP_put:
-        a->put.mode = (uint8_t)below(rng, QF_PUT_COUNT);
-        break;
-    case QF_OP_nonzero:
-        a->count.n = below(rng, elements(t) + 1);
-        break;
     case QF_OP_dequantize:
-        a->quant.dtype = QF_DT_f32;
-        for (int d = 0; d < t->rank; d++)
-            a->quant.block[d] = 1 + below(rng, t->dim[d]);
+        random_quant(rng, t, a);
         break;
     default:
+        random_order(rng, op, t, a);
         break;
     }
 }
@@ -240,6 +249,24 @@ static qf_status infer(const chain *c, const qf_step *s, qf_type *out)
         in[i] = c->type[s->in[i]];
     const qf_call call = { .op = s->op, .n_in = s->n_in, .in = in, .attrs = &s->attrs };
     return qf_infer(&call, out, NULL);
+}
+
+/* Operands of a put that fit each other, if there are any. */
+static void find_put(check_rng *rng, chain *c, uint32_t n)
+{
+    uint32_t *in = c->in[c->n_step];
+
+    for (int tries = 0; tries < 60; tries++) {
+        for (int i = 0; i < 3; i++)
+            in[i] = (uint32_t)below(rng, n);
+        const qf_call call = { .op = QF_OP_put,
+                               .n_in = 3,
+                               .in = (qf_type[]){ c->type[in[0]], c->type[in[1]], c->type[in[2]] },
+                               .attrs = &c->step[c->n_step].attrs };
+        qf_type out;
+        if (qf_infer(&call, &out, NULL) == QF_OK)
+            return;
+    }
 }
 
 /* One more step over random values, often the newest; false if what came up does not fit. */
@@ -255,6 +282,8 @@ static bool try_step(check_rng *rng, chain *c)
                     .in = c->in[c->n_step] };
     for (int i = 0; i < s->n_in; i++)
         c->in[c->n_step][i] = check_chance(rng, 70) ? n - 1 : (uint32_t)below(rng, n);
+    if (op == QF_OP_put)
+        find_put(rng, c, n);
     const qf_type *t = &c->type[c->in[c->n_step][0]];
     const bool needs_dim = op == QF_OP_slice || op == QF_OP_select || op == QF_OP_slice_scatter ||
                            op == QF_OP_select_scatter || op == QF_OP_cat || op == QF_OP_cumsum ||

@@ -546,7 +546,6 @@ def index_cases() -> Iterator[Case]:
         yield from case(f"gather.{tag}", lambda c, d: A.gather.default(c, 1, d), x, torch.tensor([[[0, 4, 1]], [[2, 2, 3]]]))
         yield from case(f"take_along_dim.{tag}", lambda c, d: A.take_along_dim.default(c, d, 1), x, torch.tensor([[[0, 4, 1]], [[2, 2, 3]]])[:1])
         yield from case(f"take_along_dim.flat.{tag}", A.take_along_dim.default, x, i.abs())
-    yield from case("index.bool", lambda c, m: A.index.Tensor(c, [m]).shape[0] * c, values(F32), values(B8), keep="unsupported_argument", core=False)
     yield from case("list_index", lambda c: c[[0, 1]], values(F32, (3, 2)))
 
 
