@@ -1,5 +1,5 @@
-/* Builders of quantized_decomposed that choose scales and zero points from the data, in the order of
- * steps and in the dtypes that torch has. */
+/* Builders of quantized_decomposed that choose scales and zero points from the data, in the order
+ * of steps and in the dtypes that torch has. */
 #include "aten_build.h"
 
 static qfi_ref extreme(qfi_lowering *l, qf_op op, qfi_ref x, uint32_t dims, bool keep)
