@@ -101,7 +101,7 @@ static qf_status run_into(const qf_ctx *ctx, const qf_pipe *pipe, const qf_tenso
         stride[d] = out->stride[d] * halves;
     stride[out->rank] = 1;
     qfi_wants_plan(ctx, pipe, pipe->cost.written, &wants);
-    qf_status st = qfi_session_open(&s, ctx, pipe, NULL, &wants, 0, 1, diag);
+    qf_status st = qfi_session_open(&s, ctx, pipe, NULL, &wants, NULL, diag);
     /* What was just read is in the cache: it is overwritten there. */
     if (in_place)
         s.run.streams = false;

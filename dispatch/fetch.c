@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define READ_TASK ((uint64_t)1 << 20) /* bytes of one parallel read */
+#define MOST_GAP ((uint64_t)2 << 10)  /* as long to read as a system call takes */
 
 /* Reading one operand: the runs' loops, each `gap` elements apart in the storage, `span` elements
  * long, packed densely. */
@@ -35,9 +36,9 @@ static int sort_loops(const qfi_form *at, int n_loop, const int64_t *n, uint8_t 
     return count;
 }
 
-/* How many of the sorted loops read gaps rather than leave them out: a gap shorter than what is
- * read is read over. *span: elements of one run. Runs of 4-bit elements would start inside bytes,
- * so there is one run. */
+/* How many of the sorted loops read gaps rather than leave them out: a short gap between runs that
+ * are not shorter is read over. *span: elements of one run. Runs of 4-bit elements would start
+ * inside bytes, so there is one run. */
 static int dense_loops(const qfi_form *at, const int64_t *n, const uint8_t *loop, int count,
                        unsigned bits, uint64_t *span)
 {
@@ -45,8 +46,8 @@ static int dense_loops(const qfi_form *at, const int64_t *n, const uint8_t *loop
 
     *span = 1;
     for (; k < count; k++) {
-        const uint64_t step = (uint64_t)qfi_magnitude(at->step[loop[k]]);
-        if (bits >= 8 && step > 2 * *span)
+        const uint64_t step = (uint64_t)qfi_magnitude(at->step[loop[k]]), gap = step - *span;
+        if (bits >= 8 && step > *span && (gap > *span || gap * (bits / 8) > MOST_GAP))
             break;
         *span += step * (uint64_t)(n[loop[k]] - 1);
     }

@@ -4,11 +4,19 @@
 #include "dispatch/stream.h"
 
 #define SHORT_RUN ((uint64_t)1 << 14)
+/* What is turned in memory is read along runs of at least this, whose lines are asked for ahead.
+ */
+#define SHORT_TURNED ((uint64_t)256)
 #define RARE 8 /* data of a gather this much larger than what is picked are read where needed */
+
+static uint64_t size_of(const qfi_piece *piece, const qfi_operand *o)
+{
+    return qfi_fetch_plan(o, piece->box.n_loop, piece->box.n).size;
+}
 
 static void want(qfi_wants *w, const qfi_piece *piece, const qfi_operand *o)
 {
-    const uint64_t size = qfi_fetch_plan(o, piece->box.n_loop, piece->box.n).size;
+    const uint64_t size = size_of(piece, o);
 
     if (w->n == QFI_RESIDENTS || size > w->room || w->size > w->room - size)
         return;
@@ -16,12 +24,22 @@ static void want(qfi_wants *w, const qfi_piece *piece, const qfi_operand *o)
     w->size += qfi_lines(size);
 }
 
-static bool is_wanted(const qfi_wants *w, const qfi_operand *o)
+bool qfi_wants_has(const qfi_wants *w, const qfi_operand *o)
 {
     for (uint32_t i = 0; i < w->n; i++)
         if (w->item[i].operand == o)
             return true;
     return false;
+}
+
+void qfi_wants_drop(qfi_wants *w, const qfi_operand *o)
+{
+    for (uint32_t i = 0; i < w->n; i++)
+        if (w->item[i].operand == o) {
+            w->size -= qfi_lines(size_of(w->item[i].piece, o));
+            w->item[i] = w->item[--w->n];
+            return;
+        }
 }
 
 static bool is_rare(const qfi_breaker *x, int i, uint64_t bytes)
@@ -39,15 +57,12 @@ static void want_operands(qfi_wants *w, const qfi_breaker *x, int number)
     for (uint32_t k = 0; k < s->n_piece; k++)
         for (int i = 0; i < s->piece[k]->n_operand; i++) {
             const qfi_operand *o = &s->piece[k]->operand[i];
-            if (o->source == QFI_READ &&
-                !is_rare(x, number,
-                         qfi_fetch_plan(o, s->piece[k]->box.n_loop, s->piece[k]->box.n).size))
+            if (o->source == QFI_READ && !is_rare(x, number, size_of(s->piece[k], o)))
                 want(w, s->piece[k], o);
         }
 }
 
-/* Steps of each loop that a window takes. */
-static void window_steps(const qfi_piece *p, const int64_t *window, int64_t *n)
+void qfi_window_steps(const qfi_piece *p, const int64_t *window, int64_t *n)
 {
     for (int l = 0; l < p->box.n_loop; l++) {
         const int64_t reach = window[p->box.dim[l]] / p->box.pace[l];
@@ -67,6 +82,11 @@ static bool reads_again(const qfi_operand *o, const qfi_box *box, const int64_t 
     return all / 5 > whole / 4;
 }
 
+bool qfi_reads_short(const qfi_operand *o, int n_loop, const int64_t *n)
+{
+    return qfi_fetch_plan(o, n_loop, n).run < SHORT_RUN;
+}
+
 static void want_windows(qfi_wants *w, const qfi_segment *s, const qfi_walk *walk)
 {
     int64_t lo[QFI_DIMS], window[QFI_DIMS], n[QFI_LOOPS];
@@ -74,11 +94,11 @@ static void want_windows(qfi_wants *w, const qfi_segment *s, const qfi_walk *wal
     qfi_walk_at(walk, 0, lo, window);
     for (uint32_t k = 0; k < s->n_piece && k < QFI_RESIDENTS; k++) {
         const qfi_piece *p = s->piece[k];
-        window_steps(p, window, n);
+        qfi_window_steps(p, window, n);
         for (int i = 0; i < p->n_operand; i++) {
             const qfi_operand *o = &p->operand[i];
             if (o->source == QFI_READ &&
-                (reads_again(o, &p->box, n) || qfi_fetch_plan(o, p->box.n_loop, n).run < SHORT_RUN))
+                (reads_again(o, &p->box, n) || qfi_reads_short(o, p->box.n_loop, n)))
                 want(w, p, o);
         }
     }
@@ -100,22 +120,33 @@ void qfi_wants_plan(const qf_ctx *ctx, const qf_pipe *pipe, uint64_t window, qfi
         want_windows(out, pipe->result, &walk);
 }
 
-bool qfi_wants_short(const qfi_wants *w, const qfi_segment *s, const qfi_walk *walk)
+/* Runs of an operand that is read, or stands in memory: the least, over what they are. */
+static uint64_t lack_of(const qfi_wants *w, const qfi_operand *o, int n_loop, const int64_t *n,
+                        bool held)
+{
+    const bool is_held = o->source == QFI_MEMORY || o->source == QFI_KEPT || qfi_wants_has(w, o),
+               is_read = o->source == QFI_READ && !is_held;
+
+    if (held ? !is_held : !is_read)
+        return 0;
+    return ((held ? SHORT_TURNED : SHORT_RUN) - 1) / qfi_fetch_plan(o, n_loop, n).run;
+}
+
+uint64_t qfi_wants_lack(const qfi_wants *w, const qfi_segment *s, const qfi_walk *walk, bool held)
 {
     int64_t lo[QFI_DIMS], window[QFI_DIMS], n[QFI_LOOPS];
+    uint64_t most = 0;
 
     qfi_walk_at(walk, 0, lo, window);
     for (uint32_t k = 0; k < s->n_piece && k < QFI_RESIDENTS; k++) {
         const qfi_piece *p = s->piece[k];
-        window_steps(p, window, n);
+        qfi_window_steps(p, window, n);
         for (int i = 0; i < p->n_operand; i++) {
-            const qfi_operand *o = &p->operand[i];
-            if (o->source == QFI_READ && !is_wanted(w, o) &&
-                qfi_fetch_plan(o, p->box.n_loop, n).run < SHORT_RUN)
-                return true;
+            const uint64_t lack = lack_of(w, &p->operand[i], p->box.n_loop, n, held);
+            most = lack > most ? lack : most;
         }
     }
-    return false;
+    return most;
 }
 
 qf_status qfi_wants_hold(const qfi_wants *w, qfi_run *run, qfi_residents *to)

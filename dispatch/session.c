@@ -18,12 +18,12 @@ static uint64_t min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *arena, uint64_t window,
-                             uint32_t count, qf_diag *diag)
+static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *arena,
+                             const qfi_plan *plan, qf_diag *diag)
 {
     const uint64_t memory = s->ctx.memory, slots = QFI_SLOT * pipe->n_slot,
                    scratch = pipe->cost.scratch;
-    const uint64_t least = pipe->work, least_window = min_u64(window, pipe->cost.window);
+    const uint64_t least = pipe->work, least_window = min_u64(plan->window, pipe->cost.window);
     uint64_t workers = qfi_workers(&s->ctx), left, staging = 0;
 
     if (memory < scratch || memory - scratch < slots + least + SLACK)
@@ -34,8 +34,10 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
         workers = 1;
     }
     left -= slots * workers;
-    /* No window: the result goes to the caller's memory, and nobody reads it at once. */
-    s->run.streams = window == 0 && qfi_past_caches(&s->ctx, pipe->cost.written);
+    /* Nobody reads at once what goes to the caller's memory, or to many windows made in strips. */
+    if (plan->window == 0 || plan->steps > 0)
+        s->run.streams = qfi_past_caches(&s->ctx, plan->window ? plan->window * plan->count
+                                                               : pipe->cost.written);
     if ((s->run.streams || (pipe->result->turns && pipe->cost.written >= QFI_LEAST_STAGED)) &&
         QFI_STAGING * workers <= (left - least) / 4)
         staging = QFI_STAGING * workers;
@@ -43,13 +45,13 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     if (s->wants.size > (left - least) / 2)
         s->wants = (qfi_wants){ 0 };
     left -= s->wants.size;
-    s->window_size = min_u64(window * count, least ? min_u64(left / 4, left - least) : left);
+    const uint64_t most_windows = plan->steps ? left / 4 * 3 : least ? left / 4 : left;
+    s->window_size = min_u64(plan->window * plan->count, min_u64(most_windows, left - least));
     /* Little work needs little memory, however much there is. */
     const uint64_t payload = scratch + pipe->cost.read + pipe->cost.written;
     const uint64_t small = payload < WORK_PER_WORKER ? least + 4 * payload : WORK_PER_WORKER;
-    const uint64_t at_once = count > 1 ? workers : 1;
-    const uint64_t most =
-        8 * min_u64(window * at_once, s->window_size) + (workers + 2) * small + workers * least;
+    const uint64_t at_once = plan->count > 1 || plan->steps > 0 ? workers : 1;
+    const uint64_t most = plan->work * at_once + (workers + 2) * small + workers * least;
     const uint64_t work = least ? min_u64(left - s->window_size, most) + s->wants.size : 0;
 
     char *block =
@@ -106,8 +108,10 @@ qf_status qfi_session_status(qfi_session *s, qf_status st, qf_diag *diag)
 }
 
 qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pipe, qf_arena *arena,
-                           const qfi_wants *wants, uint64_t window, uint32_t count, qf_diag *diag)
+                           const qfi_wants *wants, const qfi_plan *plan, qf_diag *diag)
 {
+    static const qfi_plan none = { .count = 1 };
+
     memset(s, 0, offsetof(qfi_session, residents.item));
     s->wants = *wants;
     QF_TRY(qfi_ctx_make(ctx, &s->ctx, diag));
@@ -118,7 +122,7 @@ qf_status qfi_session_open(qfi_session *s, const qf_ctx *ctx, const qf_pipe *pip
     }
     s->run =
         (qfi_run){ .ctx = &s->ctx, .pipe = pipe, .residents = &s->residents, .fault = &s->fault };
-    QF_TRY(take_memory(s, pipe, arena, window, count, diag));
+    QF_TRY(take_memory(s, pipe, arena, plan ? plan : &none, diag));
     return qfi_session_status(s, make_kept(s, pipe), diag);
 }
 

@@ -11,6 +11,7 @@ enum manner { PLAIN, LIGHT, COMMON };
 static const uint64_t windows[] = { (uint64_t)256 << 10, (uint64_t)1 << 20, (uint64_t)4 << 20 };
 #define ALL_WINDOWS ((uint64_t)16 << 20) /* of those side by side: half of a last level */
 #define RUN_WINDOW ((uint64_t)16 << 20)  /* into the caller's memory */
+#define MOST_TURNED ((uint64_t)4 << 20)  /* grown for the sake of runs in memory */
 #define LIGHT_FACTOR ((uint64_t)1 << 20)
 
 qfi_walk qfi_segment_windows(const qfi_segment *s, uint64_t size)
@@ -19,19 +20,36 @@ qfi_walk qfi_segment_windows(const qfi_segment *s, uint64_t size)
                          (int64_t)(s->bits < 8 ? size * 8 / s->bits : size / (s->bits / 8u)));
 }
 
-/* Larger windows where reads would come in runs too short for a disk or a system call. */
+/* The smallest windows of `size` bytes, doubled as often as `most` allows, whose runs lack the
+ * least. */
+static uint64_t grow(const qf_pipe *pipe, const qfi_wants *wants, bool held, uint64_t size,
+                     uint64_t most)
+{
+    uint64_t best = UINT64_MAX, chosen = size;
+
+    for (; best > 0; size *= 2) {
+        const qfi_walk walk = qfi_segment_windows(pipe->result, size);
+        const uint64_t lack = qfi_wants_lack(wants, pipe->result, &walk, held);
+        if (lack < best) {
+            best = lack;
+            chosen = size;
+        }
+        if (walk.total <= 1 || size > most / 2)
+            break;
+    }
+    return chosen;
+}
+
+/* Larger windows where reads would come in runs too short for a disk or a system call, or where
+ * runs in memory would be too short to be asked for ahead. */
 static uint64_t choose_size(const qf_ctx *ctx, const qf_pipe *pipe, const qfi_wants *wants,
                             uint64_t least)
 {
     const uint64_t all = pipe->cost.written,
-                   most = (ctx->memory - pipe->cost.scratch - wants->size) / 8;
-    uint64_t size = least;
+                   most = (ctx->memory - pipe->cost.scratch - wants->size) / 8,
+                   turned = most < MOST_TURNED ? most : MOST_TURNED;
+    const uint64_t size = grow(pipe, wants, true, grow(pipe, wants, false, least, most), turned);
 
-    for (; pipe->result->reads && size * 2 <= most; size *= 2) {
-        const qfi_walk w = qfi_segment_windows(pipe->result, size);
-        if (w.total == 1 || !qfi_wants_short(wants, pipe->result, &w))
-            break;
-    }
     return size < all ? size : all;
 }
 
@@ -104,6 +122,31 @@ static enum manner manner_of(const qf_pipe *pipe)
     return manner;
 }
 
+static qfi_plan make_plan(const qf_ctx *ctx, const qf_pipe *pipe, qfi_wants *wants)
+{
+    const enum manner manner = manner_of(pipe);
+    const uint64_t least = windows[manner];
+    const bool many = manner != COMMON && qfi_workers(ctx) > 1 && pipe->cost.written > least;
+    qfi_plan plan;
+
+    qfi_wants_plan(ctx, pipe, least, wants);
+    if (manner == PLAIN && qfi_strips_plan(ctx, pipe, wants, &plan))
+        return plan;
+    const uint64_t size = choose_size(ctx, pipe, wants, least);
+    const uint32_t count = many && size < ALL_WINDOWS ? (uint32_t)(ALL_WINDOWS / size) : 1;
+    /* A window of 4-bit elements may begin with the half byte that the one before it left. */
+    const uint64_t window = size + (pipe->result->bits < 8 ? 8 : 0);
+    return (qfi_plan){ .window = window, .count = count, .work = 8 * window };
+}
+
+/* Windows by each worker need memory for two; strips for one. */
+static bool goes_side_by_side(const qfi_session *s, const qfi_plan *plan)
+{
+    if (plan->steps > 0)
+        return s->window_size >= plan->window;
+    return plan->count > 1 && qfi_workers(&s->ctx) > 1 && s->window_size >= 2 * plan->window;
+}
+
 qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *arena,
                          const qf_sink *sink, qf_diag *diag)
 {
@@ -118,17 +161,11 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
     if (ctx.memory < pipe->cost.scratch)
         QF_FAIL(diag, QF_ERR_LIMIT, "%llu bytes of memory are too few",
                 (unsigned long long)ctx.memory);
-    const enum manner manner = manner_of(pipe);
-    const uint64_t least = windows[manner];
-    bool many = manner != COMMON && qfi_workers(&ctx) > 1 && pipe->cost.written > least;
-    qfi_wants_plan(&ctx, pipe, least, &wants);
-    const uint64_t size = choose_size(&ctx, pipe, &wants, least);
-    const uint64_t count = many && size < ALL_WINDOWS ? ALL_WINDOWS / size : 1;
-    st = qfi_session_open(&s, &ctx, pipe, arena, &wants, size + 8, (uint32_t)count, diag);
-    many = many && qfi_workers(&s.ctx) > 1 && s.window_size >= 2 * size;
+    const qfi_plan plan = make_plan(&ctx, pipe, &wants);
+    st = qfi_session_open(&s, &ctx, pipe, arena, &wants, &plan, diag);
     if (st == QF_OK)
-        st = many ? qfi_stream_side_by_side(&s, pipe, size, sink, diag)
-                  : stream_windows(&s, pipe, sink, diag);
+        st = goes_side_by_side(&s, &plan) ? qfi_stream_side_by_side(&s, pipe, &plan, sink, diag)
+                                          : stream_windows(&s, pipe, sink, diag);
     qfi_session_close(&s);
     return st;
 }
@@ -177,7 +214,7 @@ qf_status qf_pipe_run(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *are
     if (pipe->cost.written == 0)
         return QF_OK;
     qfi_wants_plan(&ctx, pipe, RUN_WINDOW, &wants);
-    qf_status st = qfi_session_open(&s, &ctx, pipe, arena, &wants, 0, 1, diag);
+    qf_status st = qfi_session_open(&s, &ctx, pipe, arena, &wants, NULL, diag);
     /* What was just read is in the cache: it is overwritten there. */
     if (goes_in_place(pipe, dst))
         s.run.streams = false;

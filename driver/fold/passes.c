@@ -107,7 +107,6 @@ void qfi_fold_free(qfi_fold *fold)
 {
     if (fold->private_data)
         forget_run(fold);
-    qf_arena_free(fold->arena);
     qfi_prog_free(&fold->prog);
     qfi_pool_free(&fold->pool);
     *fold = (qfi_fold){ 0 };

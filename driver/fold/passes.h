@@ -24,8 +24,7 @@ typedef struct qfi_fold {
     qfi_node_state *node; /* per node of the graph */
     qfi_ref *ref;         /* per value: its definition, QFI_NONE if it is not constant */
     qfi_edits edits;
-    qf_pipe **pipe; /* per new payload */
-    qf_arena *arena;
+    qf_pipe **pipe;      /* per new payload */
     uint64_t *nonfinite; /* per new payload, after producing: NaN and infinite elements */
     bool *accident;      /* the same: it has some, though its sources have none */
     uint32_t n_pipe;
@@ -42,10 +41,11 @@ typedef struct qfi_pass {
  * Looks at no payload but those of small values. ERR_ASSERT, ERR_STRICT: see qf_fold_file. */
 QF_NODISCARD qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag);
 
-/* Produces one new payload into the sink, whose digest has one word. After ERR_VALUE,
- * qfi_fold_reject knows which one it was. */
-QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_sink *sink,
-                                        qf_diag *diag);
+/* Produces one new payload into the sink, whose digest has one word. ctx, arena: to run in, of one
+ * call at a time; several calls may run at once. After ERR_VALUE, qfi_fold_reject knows which one
+ * it was, of several the last. */
+QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_ctx *ctx,
+                                        qf_arena *arena, const qf_sink *sink, qf_diag *diag);
 
 /* After a produce failed with ERR_VALUE: keeps what failed and plans again; from the third time on,
  * keeps every CHECKED node. */

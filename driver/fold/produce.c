@@ -46,20 +46,26 @@ static uint64_t count_64(const unsigned char *p, size_t n)
     return count;
 }
 
-/* A sink before the sink: counts on its way in. size: bytes of an element, 0 if there is nothing to
- * count. The count is word 0 of a note, the rest belongs to the sink behind. */
+/* A sink before the sink: counts on its way in. ctx, arena: what the pipeline runs in.  size: bytes
+ * of an element, 0 if there is nothing to count. The count is word 0 of a note, the rest belongs to
+ * the sink behind. */
 typedef struct counter {
+    const qf_ctx *ctx;
+    qf_arena *arena;
     qf_dtype dtype;
     size_t size;
     uint64_t count;
     const qf_sink *sink;
 } counter;
 
-static counter counter_of(qf_dtype dtype)
+static counter counter_of(const qf_ctx *ctx, qf_arena *arena, qf_dtype dtype)
 {
     const bool counts =
         dtype == QF_DT_f16 || dtype == QF_DT_bf16 || dtype == QF_DT_f32 || dtype == QF_DT_f64;
-    return (counter){ .dtype = dtype, .size = counts ? qf_dtype_get(dtype)->bits / 8u : 0 };
+    return (counter){ .ctx = ctx,
+                      .arena = arena,
+                      .dtype = dtype,
+                      .size = counts ? qf_dtype_get(dtype)->bits / 8u : 0 };
 }
 
 static uint64_t count_elements(const counter *c, const unsigned char *p, size_t n)
@@ -98,10 +104,10 @@ static qf_status pass_on(void *user, const void *data, size_t n, const qf_digest
     return c->sink ? c->sink->take(c->sink->user, data, n, &behind, diag) : QF_OK;
 }
 
-static qf_status stream_pipe(const qfi_fold *fold, const qf_pipe *pipe, counter *c, qf_diag *diag)
+static qf_status stream_pipe(const qf_pipe *pipe, counter *c, qf_diag *diag)
 {
     const qf_sink sink = { .digest = count_window, .take = pass_on, .user = c };
-    return qf_pipe_stream(fold->ctx, pipe, fold->arena, &sink, diag);
+    return qf_pipe_stream(c->ctx, pipe, c->arena, &sink, diag);
 }
 
 /* ---------------------------------------- definitions behind a result */
@@ -123,8 +129,8 @@ static qf_status stream(const qfi_fold *fold, qfi_ref ref, counter *c, qf_diag *
 {
     qf_pipe *pipe = NULL;
     qf_status st;
-    QF_TRY_OUT(qfi_prog_compile(&fold->prog, fold->ctx, ref, NULL, &pipe, NULL, diag));
-    QF_TRY_OUT(stream_pipe(fold, pipe, c, diag));
+    QF_TRY_OUT(qfi_prog_compile(&fold->prog, c->ctx, ref, NULL, &pipe, NULL, diag));
+    QF_TRY_OUT(stream_pipe(pipe, c, diag));
 out:
     qf_pipe_free(pipe);
     return st;
@@ -145,7 +151,8 @@ static bool is_nonfinite_literal(const qfi_def *def)
             !(is_finite(def->attrs->arange.start) && is_finite(def->attrs->arange.step)));
 }
 
-static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, bool *finite, qf_diag *diag)
+static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, const counter *made,
+                                bool *finite, qf_diag *diag)
 {
     const qfi_prog *prog = &fold->prog;
     qfi_pool pool = { 0 };
@@ -157,7 +164,7 @@ static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, bool *finite,
     for (qfi_ref i = 0; needed && i <= ref && *finite && st == QF_OK; i++) {
         if (!needed[i])
             continue;
-        counter c = counter_of(prog->def[i].type.dtype);
+        counter c = counter_of(made->ctx, made->arena, prog->def[i].type.dtype);
         if (prog->def[i].leaf != QFI_NONE && c.size)
             st = stream(fold, i, &c, diag);
         *finite = !c.count && !is_nonfinite_literal(&prog->def[i]);
@@ -169,12 +176,12 @@ static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, bool *finite,
 /* ---------------------------------------- producing */
 
 /* NaN or infinity made of finite numbers is an accident, such as a cast that overflows. */
-static qf_status check_finite(const qfi_fold *fold, uint32_t i, qf_diag *diag)
+static qf_status check_finite(const qfi_fold *fold, uint32_t i, const counter *made, qf_diag *diag)
 {
     const qfi_id first = qfi_work_of(fold)->run.unit[qfi_work_of(fold)->run.unit_of_new[i]].first;
     if (!fold->nonfinite[i])
         return QF_OK;
-    QF_TRY(sources_finite(fold, fold->edits.new_payload[i].ref, &fold->accident[i], diag));
+    QF_TRY(sources_finite(fold, fold->edits.new_payload[i].ref, made, &fold->accident[i], diag));
     if (!fold->options->strict || !fold->accident[i])
         return QF_OK;
     const qf_str name =
@@ -182,21 +189,19 @@ static qf_status check_finite(const qfi_fold *fold, uint32_t i, qf_diag *diag)
     QF_FAIL(diag, QF_ERR_STRICT, "%.*s holds NaN or infinity, its sources do not", QFI_STR(name));
 }
 
-qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_sink *sink, qf_diag *diag)
+qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_ctx *ctx, qf_arena *arena,
+                           const qf_sink *sink, qf_diag *diag)
 {
-    counter c = counter_of(fold->prog.def[fold->edits.new_payload[new_payload].ref].type.dtype);
+    const qfi_ref ref = fold->edits.new_payload[new_payload].ref;
+    counter c = counter_of(ctx, arena, fold->prog.def[ref].type.dtype);
     c.sink = sink;
-    if (!fold->arena)
-        fold->arena = qf_arena_new(fold->ctx);
-    if (!fold->arena)
-        return QFI_NO_MEMORY(diag);
-    const qf_status st = stream_pipe(fold, fold->pipe[new_payload], &c, diag);
+    const qf_status st = stream_pipe(fold->pipe[new_payload], &c, diag);
     if (st == QF_ERR_VALUE)
-        qfi_work_of(fold)->failed_payload = new_payload;
+        __atomic_store_n(&qfi_work_of(fold)->failed_payload, new_payload, __ATOMIC_RELAXED);
     if (st != QF_OK)
         return st;
     fold->nonfinite[new_payload] = c.count;
-    return check_finite(fold, new_payload, diag);
+    return check_finite(fold, new_payload, &c, diag);
 }
 
 /* ---------------------------------------- rejecting */
@@ -215,7 +220,7 @@ static qf_status try_calls(qfi_fold *fold, const bool *needed, qfi_ref ref, bool
         if (!needed[i] || !is_checked(&fold->prog.def[i]))
             continue;
         trials++;
-        counter nowhere = { 0 };
+        counter nowhere = { .ctx = fold->ctx };
         qf_diag local = { 0 };
         const qf_status st = stream(fold, i, &nowhere, &local);
         *found = st == QF_ERR_VALUE;

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <qfold/eval.h>
+
 /* The sum of n bytes. */
 uint32_t qfi_crc_of(const void *data, size_t n);
 
@@ -14,6 +16,9 @@ typedef struct qfi_crc {
     uint32_t sum, shift;
     uint64_t size;
 } qfi_crc;
+
+/* As a sink's digest: word 0 is the sum of the window. */
+void qfi_crc_digest(void *user, const void *data, size_t n, qf_digest *note);
 
 /* Appends a part of `n` bytes with the sum `sum`, without its bytes. */
 void qfi_crc_append(qfi_crc *crc, uint32_t sum, uint64_t n);

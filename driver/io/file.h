@@ -26,7 +26,7 @@ typedef struct qfi_temp {
     char *path, *target;
     int fd;
     bool replace;
-    uint64_t at, written_bytes;
+    uint64_t at, written_bytes; /* where writing goes on; bytes written, updated atomically */
 } qfi_temp;
 
 /* replace: whether an existing target is allowed (ERR_EXISTS). Mode bits of `like` if not NULL,
@@ -34,8 +34,13 @@ typedef struct qfi_temp {
 QF_NODISCARD qf_status qfi_temp_open(const char *target, bool replace, const qfi_file *like,
                                      qfi_temp *out, qf_diag *diag);
 QF_NODISCARD qf_status qfi_temp_write(qfi_temp *temp, const void *data, size_t n, qf_diag *diag);
-/* Takes room for the next n bytes where the file system can; ERR_WRITE if there is none. */
-QF_NODISCARD qf_status qfi_temp_reserve(qfi_temp *temp, uint64_t n, qf_diag *diag);
+/* The same at `at`, wherever others write meanwhile. Thread-safe. */
+QF_NODISCARD qf_status qfi_temp_put(qfi_temp *temp, uint64_t at, const void *data, size_t n,
+                                    qf_diag *diag);
+/* Takes room for n bytes at `at` where the file system can; ERR_WRITE if there is none.
+ * Thread-safe. */
+QF_NODISCARD qf_status qfi_temp_reserve(const qfi_temp *temp, uint64_t at, uint64_t n,
+                                        qf_diag *diag);
 /* Appends n bytes of `from` without passing them through user space where the system can
  * (copy_file_range), else by a buffer. A source that ends early is ERR_TRUNCATED. */
 QF_NODISCARD qf_status qfi_temp_copy(qfi_temp *temp, qfi_file *from, uint64_t at, uint64_t n,

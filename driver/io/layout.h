@@ -34,16 +34,30 @@ typedef struct qfi_layout {
 QF_NODISCARD qf_status qfi_layout_add(qfi_layout *layout, qfi_extent extent, qf_diag *diag);
 void qfi_layout_free(qfi_layout *layout);
 
+/* A value that all threads make together. */
+#define QFI_NO_LANE UINT32_MAX
+
 /* produce: must pass exactly the extent's size to the sink, whose digest has one word; not called
- * for size 0.
- * progress: may be NULL; false cancels. replace, sync: as in qfi_temp_open and qfi_temp_finish. */
+ * for size 0. lane: QFI_NO_LANE, or the number of one of several that run at once, in each of them
+ * one call at a time.
+ * threads: may be NULL; where lanes run: as many as there are workers.  fits: whether a value is
+ * small enough to be made beside n_lane - 1 others like it; needed with threads.
+ * progress: may be NULL; told by one thread at a time; false cancels. replace, sync: as in
+ * qfi_temp_open and qfi_temp_finish. */
 typedef struct qfi_write_options {
-    qf_status (*produce)(void *user, uint32_t new_payload, const qf_sink *sink, qf_diag *diag);
+    qf_status (*produce)(void *user, uint32_t new_payload, uint32_t lane, const qf_sink *sink,
+                         qf_diag *diag);
+    bool (*fits)(void *user, uint32_t new_payload, uint32_t n_lane);
+    const qf_ctx *threads;
     void *user;
     bool (*progress)(void *user, uint64_t done, uint64_t total);
     void *progress_user;
     bool replace, sync;
 } qfi_write_options;
+
+/* Reports what was written so far; ERR_CANCELLED if that is the answer. */
+QF_NODISCARD qf_status qfi_layout_told(const qfi_layout *layout, const qfi_write_options *options,
+                                       const qfi_temp *temp, qf_diag *diag);
 
 /* Writes the layout to a temporary file beside `target` and renames it; on any failure nothing is
  * left. written (may be NULL): bytes written. */

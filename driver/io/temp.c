@@ -91,33 +91,39 @@ out:
     return st;
 }
 
-qf_status qfi_temp_write(qfi_temp *temp, const void *data, size_t n, qf_diag *diag)
+qf_status qfi_temp_put(qfi_temp *temp, uint64_t at, const void *data, size_t n, qf_diag *diag)
 {
     for (size_t done = 0; done < n;) {
         const size_t want = n - done < LARGEST_WRITE ? n - done : LARGEST_WRITE;
-        const ssize_t put = pwrite(temp->fd, (const char *)data + done, want, (off_t)temp->at);
+        const ssize_t put = pwrite(temp->fd, (const char *)data + done, want, (off_t)(at + done));
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
             return fail(temp->target, QF_ERR_WRITE, diag);
         done += (size_t)put;
-        temp->at += (uint64_t)put;
-        temp->written_bytes += (uint64_t)put;
+        __atomic_fetch_add(&temp->written_bytes, (uint64_t)put, __ATOMIC_RELAXED);
     }
     return QF_OK;
 }
 
-qf_status qfi_temp_reserve(qfi_temp *temp, uint64_t n, qf_diag *diag)
+qf_status qfi_temp_write(qfi_temp *temp, const void *data, size_t n, qf_diag *diag)
+{
+    QF_TRY(qfi_temp_put(temp, temp->at, data, n, diag));
+    temp->at += n;
+    return QF_OK;
+}
+
+qf_status qfi_temp_reserve(const qfi_temp *temp, uint64_t at, uint64_t n, qf_diag *diag)
 {
 #ifdef __linux__
     int failed;
     do
-        failed = fallocate(temp->fd, FALLOC_FL_KEEP_SIZE, (off_t)temp->at, (off_t)n);
+        failed = fallocate(temp->fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)n);
     while (failed && errno == EINTR);
     if (failed && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
         return fail(temp->target, QF_ERR_WRITE, diag);
 #else
-    (void)temp, (void)n, (void)diag;
+    (void)temp, (void)at, (void)n, (void)diag;
 #endif
     return QF_OK;
 }

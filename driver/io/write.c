@@ -1,11 +1,11 @@
 /* Layouts, and the one function that turns them into a file: text and padding through one buffer,
- * copies inside the kernel, values straight from their producer. Nothing is patched backwards, so
- * the output could be a pipe. */
+ * copies inside the kernel, values straight from their producer. Values that lanes suit come first,
+ * each where it belongs; then all the rest, in order. */
 #include <string.h>
 
 #include "bytes.h"
 #include "crc.h"
-#include "layout.h"
+#include "lanes.h"
 
 #define BUFFER ((size_t)256 << 10)
 /* Between two reports of progress at most. */
@@ -53,12 +53,18 @@ typedef struct value {
     qfi_crc crc;
 } value;
 
+qf_status qfi_layout_told(const qfi_layout *layout, const qfi_write_options *options,
+                          const qfi_temp *temp, qf_diag *diag)
+{
+    const uint64_t written = __atomic_load_n(&temp->written_bytes, __ATOMIC_RELAXED);
+    if (!options->progress || options->progress(options->progress_user, written, layout->size))
+        return QF_OK;
+    return qf_fail(diag, QF_ERR_CANCELLED, "%s: cancelled", temp->target);
+}
+
 static qf_status report(const writer *w, qf_diag *diag)
 {
-    if (!w->options->progress ||
-        w->options->progress(w->options->progress_user, w->temp.at, w->layout->size))
-        return QF_OK;
-    return qf_fail(diag, QF_ERR_CANCELLED, "%s: cancelled", w->temp.target);
+    return qfi_layout_told(w->layout, w->options, &w->temp, diag);
 }
 
 static qf_status flush(writer *w, qf_diag *diag)
@@ -83,12 +89,6 @@ static qf_status put(writer *w, const void *data, size_t n, qf_diag *diag)
         memcpy(w->buffer + w->n_buffer, data, n);
     w->n_buffer += n;
     return QF_OK;
-}
-
-static void digest_window(void *user, const void *data, size_t n, qf_digest *note)
-{
-    (void)user;
-    note->word[0] = qfi_crc_of(data, n);
 }
 
 static qf_status take_window(void *user, const void *data, size_t n, const qf_digest *note,
@@ -140,16 +140,23 @@ static qf_status put_pad(writer *w, const qfi_extent *e, size_t i, qf_diag *diag
  * disk that is too small is found before the work. What is buffered comes first. */
 static qf_status reserve(writer *w, uint64_t n, qf_diag *diag)
 {
-    return n < LEAST_RESERVED ? QF_OK : qfi_temp_reserve(&w->temp, w->n_buffer + n, diag);
+    return n < LEAST_RESERVED ? QF_OK
+                              : qfi_temp_reserve(&w->temp, w->temp.at, w->n_buffer + n, diag);
 }
 
 static qf_status put_value(writer *w, const qfi_extent *e, size_t i, qf_diag *diag)
 {
     value v = { .w = w, .left = e->size };
-    const qf_sink sink = { .digest = digest_window, .take = take_window, .user = &v };
+    const qf_sink sink = { .digest = qfi_crc_digest, .take = take_window, .user = &v };
+    if (w->done[i]) {
+        QF_TRY(flush(w, diag));
+        w->temp.at += e->size;
+        return QF_OK;
+    }
     QF_TRY(reserve(w, e->size, diag));
     if (e->size)
-        QF_TRY(w->options->produce(w->options->user, (uint32_t)e->source, &sink, diag));
+        QF_TRY(
+            w->options->produce(w->options->user, (uint32_t)e->source, QFI_NO_LANE, &sink, diag));
     if (v.left)
         QF_FAIL(diag, QF_ERR_INTERNAL, "a value lacks %llu of its %llu bytes",
                 (unsigned long long)v.left, (unsigned long long)e->size);
@@ -188,6 +195,7 @@ qf_status qfi_write(const qfi_layout *layout, qfi_file *input, const char *targe
         goto out;
     }
     QF_TRY_OUT(qfi_temp_open(target, options->replace, input, &w.temp, diag));
+    QF_TRY_OUT(qfi_lanes_write(&(qfi_lanes){ layout, options, &w.temp, w.crc, w.done }, diag));
     for (size_t i = 0; i < layout->n; i++)
         QF_TRY_OUT(put_extent[layout->extent[i].kind](&w, &layout->extent[i], i, diag));
     QF_TRY_OUT(flush(&w, diag));

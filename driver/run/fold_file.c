@@ -8,20 +8,22 @@
 
 #include "../io/format.h"
 #include "../io/layout.h"
+#include "makers.h"
 #include "plan_file.h"
 #include "run_options.h"
 
-/* One run. written: bytes of the output; rejected: a payload of this attempt has no defined value.
- */
+/* One run. written: bytes of the output.  rejected: a payload of this attempt has no defined value.
+ * alone, in_lane: payloads are not made side by side; one of those that were failed. */
 typedef struct run {
     qf_graph *graph;
     const char *output;
     qf_fold_options options;
     qf_ctx ctx;
     qfi_fold fold;
+    qfi_makers makers;
     uint64_t written, output_bytes;
     double started;
-    bool rejected;
+    bool rejected, alone, in_lane;
 } run;
 
 static double now(void)
@@ -31,13 +33,26 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-static qf_status produce(void *user, uint32_t new_payload, const qf_sink *to, qf_diag *diag)
+static qf_status produce(void *user, uint32_t new_payload, uint32_t lane, const qf_sink *to,
+                         qf_diag *diag)
 {
     run *r = user;
-    const qf_status st = qfi_fold_produce(&r->fold, new_payload, to, diag);
+    const qfi_maker *maker = qfi_makers_get(&r->makers, lane);
+    if (!maker)
+        QF_FAIL(diag, QF_ERR_NOMEM, "no memory for making a payload");
+    const qf_status st =
+        qfi_fold_produce(&r->fold, new_payload, &maker->ctx, maker->arena, to, diag);
     if (st == QF_ERR_VALUE)
-        r->rejected = true;
+        __atomic_store_n(&r->rejected, true, __ATOMIC_RELAXED);
+    if (st != QF_OK && lane != QFI_NO_LANE)
+        __atomic_store_n(&r->in_lane, true, __ATOMIC_RELAXED);
     return st;
+}
+
+static bool fits(void *user, uint32_t new_payload, uint32_t n_lane)
+{
+    const run *r = user;
+    return !r->alone && qfi_makers_fit(&r->makers, r->fold.pipe[new_payload], n_lane);
 }
 
 /* The output of the plan as it stands; without a change the input, byte for byte. */
@@ -57,6 +72,8 @@ static qf_status write_once(run *r, qf_diag *diag)
 {
     qfi_layout layout = { 0 };
     const qfi_write_options options = { .produce = produce,
+                                        .fits = fits,
+                                        .threads = &r->ctx,
                                         .user = r,
                                         .progress = r->options.progress,
                                         .progress_user = r->options.progress_user,
@@ -64,7 +81,8 @@ static qf_status write_once(run *r, qf_diag *diag)
                                         .sync = r->options.sync };
     qf_status st;
 
-    r->rejected = false;
+    r->rejected = r->in_lane = false;
+    qfi_makers_rest(&r->makers);
     QF_TRY_OUT(make_layout(r, &layout, diag));
     r->output_bytes = layout.size;
     QF_TRY_OUT(
@@ -75,7 +93,8 @@ out:
 }
 
 /* Every rejection keeps at least one more node, and the third all that could be rejected, so this
- * ends. */
+ * ends. Of payloads that are made side by side, another one may fail first than of those made one
+ * after the other, which would keep other nodes: so they are made again in that order. */
 static qf_status write_output(run *r, qf_diag *diag)
 {
     for (;;) {
@@ -83,6 +102,10 @@ static qf_status write_output(run *r, qf_diag *diag)
         const qf_status st = write_once(r, &attempt);
         if (st == QF_OK)
             return QF_OK;
+        if (r->in_lane && (st == QF_ERR_VALUE || st == QF_ERR_STRICT)) {
+            r->alone = true;
+            continue;
+        }
         if (st != QF_ERR_VALUE || !r->rejected) {
             if (diag && diag->code == QF_OK)
                 *diag = attempt;
@@ -107,7 +130,7 @@ static qf_status fill_report(const run *r, const char *input, qfi_report *report
     base->output_bytes = r->output_bytes;
     base->read_bytes = __atomic_load_n(&file->read_bytes, __ATOMIC_RELAXED);
     base->written_bytes = r->written;
-    base->peak_bytes = r->fold.arena ? qf_arena_peak(r->fold.arena) : 0;
+    base->peak_bytes = r->makers.peak;
     base->threads = r->ctx.workers ? r->ctx.workers : 1;
     QF_TRY(qfi_run_keep_options(&report->pool, &r->options, &base->options, diag));
     base->seconds = now() - r->started;
@@ -160,9 +183,11 @@ qf_status qf_fold_file(const char *input, const char *output, const qf_fold_opti
     QF_TRY_OUT(choose_providers(&r, diag));
     QF_TRY_OUT(qf_threads_open(&r.ctx, r.options.threads, diag));
     r.fold = (qfi_fold){ .graph = r.graph, .options = &r.options, .ctx = &r.ctx };
+    QF_TRY_OUT(qfi_makers_open(&r.makers, &r.ctx, diag));
     QF_TRY_OUT(qfi_plan_file(&r.fold, input, diag));
     if (output)
         QF_TRY_OUT(write_output(&r, diag));
+    qfi_makers_rest(&r.makers);
     if (report)
         QF_TRY_OUT(make_report(&r, input, report, diag));
 out:
@@ -170,6 +195,7 @@ out:
      * old one is gone already. */
     if (st != QF_OK && r.written && !r.options.force)
         remove(output);
+    qfi_makers_free(&r.makers);
     qfi_fold_free(&r.fold);
     qf_threads_close(&r.ctx);
     qf_close(r.graph);

@@ -193,7 +193,8 @@ static qf_status produce_all(folded *f)
     for (uint32_t i = 0; i < edits->n_new_payload; i++) {
         collector c = { .size = edits->new_payload[i].size };
         c.data = f->payload[i] = calloc(c.size + 1, 1);
-        QF_TRY(qfi_fold_produce(&f->fold, i, &(qf_sink){ .take = collect, .user = &c }, &f->diag));
+        QF_TRY(qfi_fold_produce(&f->fold, i, &f->ctx, NULL,
+                                &(qf_sink){ .take = collect, .user = &c }, &f->diag));
         assert_int_equal(c.at, c.size);
     }
     return QF_OK;

@@ -57,8 +57,10 @@ static qf_status list(const qfi_zip *zip, qfi_pool *pool, qf_diag *diag)
     return QF_OK;
 }
 
-static qf_status produce(void *user, uint32_t new_payload, const qf_sink *sink, qf_diag *diag)
+static qf_status produce(void *user, uint32_t new_payload, uint32_t lane, const qf_sink *sink,
+                         qf_diag *diag)
 {
+    (void)lane;
     (void)user;
     uint8_t window[7000];
     memset(window, (int)new_payload, sizeof window);

@@ -112,8 +112,10 @@ void edits_literal(hand_edits *e, const char *value, qf_scalar v)
     e->edits.literal[id] = v;
 }
 
-static qf_status produce(void *user, uint32_t new_payload, const qf_sink *sink, qf_diag *diag)
+static qf_status produce(void *user, uint32_t new_payload, uint32_t lane, const qf_sink *sink,
+                         qf_diag *diag)
 {
+    (void)lane;
     const hand_edits *e = user;
     return qf_sink_write(sink, e->bytes[new_payload],
                          (size_t)e->edits.new_payload[new_payload].size, diag);

@@ -22,8 +22,10 @@ static uint8_t value_byte(uint32_t payload, size_t i)
     return (uint8_t)(payload * 31 + i * 7 + (i >> 8));
 }
 
-static qf_status produce(void *user, uint32_t new_payload, const qf_sink *sink, qf_diag *diag)
+static qf_status produce(void *user, uint32_t new_payload, uint32_t lane, const qf_sink *sink,
+                         qf_diag *diag)
 {
+    (void)lane;
     producer *p = user;
     qf_status st = QF_OK;
     uint8_t *window = malloc(p->step);
