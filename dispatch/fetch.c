@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define READ_TASK ((uint64_t)1 << 20) /* bytes of one parallel read */
-#define MOST_GAP ((uint64_t)2 << 10)  /* as long to read as a system call takes */
+#define MOST_GAP ((uint64_t)2 << 10)  /* takes as long to read as a system call */
 
 /* Reading one operand: the runs' loops, each `gap` elements apart in the storage, `span` elements
  * long, packed densely. */
