@@ -73,32 +73,29 @@ static int by_place(const void *a, const void *b)
     return x->order < y->order ? -1 : 1;
 }
 
-bool qfi_splice_join(qfi_splices *s, qf_str *out)
+static void add_part(qfi_parts *parts, qf_str part)
 {
-    size_t size = s->source.n, at = 0;
-    *out = s->source;
+    if (part.n)
+        parts->part[parts->n++] = part;
+}
+
+bool qfi_splice_parts(qfi_splices *s, qfi_parts *out)
+{
+    size_t at = 0;
+    *out = (qfi_parts){ 0 };
     if (s->failed)
         return false;
     if (!s->n)
         return true;
     qsort(s->splice, s->n, sizeof *s->splice, by_place);
-    for (size_t i = 0; i < s->n; i++)
-        size += s->splice[i].text.n - (s->splice[i].end - s->splice[i].begin);
-    char *text = qfi_pool_alloc(s->pool, size + 1, 1);
-    if (!text)
+    out->part = qfi_pool_alloc(s->pool, 2 * s->n + 1, sizeof *out->part);
+    if (!out->part)
         return false;
-    size = 0;
-    for (size_t i = 0; i <= s->n; i++) {
-        const qfi_splice last = { s->source.n, s->source.n, { "", 0 }, 0 };
-        const qfi_splice *p = i < s->n ? &s->splice[i] : &last;
-        memcpy(text + size, s->source.p + at, p->begin - at);
-        size += p->begin - at;
-        if (p->text.n)
-            memcpy(text + size, p->text.p, p->text.n);
-        size += p->text.n;
-        at = p->end;
+    for (size_t i = 0; i < s->n; at = s->splice[i++].end) {
+        add_part(out, (qf_str){ s->source.p + at, s->splice[i].begin - at });
+        add_part(out, s->splice[i].text);
     }
-    *out = (qf_str){ text, size };
+    add_part(out, (qf_str){ s->source.p + at, s->source.n - at });
     return true;
 }
 

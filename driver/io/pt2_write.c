@@ -136,10 +136,10 @@ static qf_str stamp_name(const qfi_pt2_writing *w)
 }
 
 static qf_status put_changed(qfi_pt2_writing *w, qfi_zip_writer *zip, const qfi_zip_member *member,
-                             qf_str before, qf_str after)
+                             const qfi_parts *now)
 {
-    return after.p == before.p ? qfi_zip_put_member(zip, member->name, member, w->diag)
-                               : qfi_zip_put_text(zip, member->name, after, w->diag);
+    return now->part ? qfi_zip_put_parts(zip, member->name, now, w->diag)
+                     : qfi_zip_put_member(zip, member->name, member, w->diag);
 }
 
 static qf_status put_stamp(qfi_pt2_writing *w, qfi_zip_writer *zip)
@@ -156,20 +156,20 @@ static qf_status put_stamp(qfi_pt2_writing *w, qfi_zip_writer *zip)
 
 /* One member of the input, or what takes its place. below: its name below the root. */
 static qf_status put_member(qfi_pt2_writing *w, qfi_zip_writer *zip, const qfi_zip_member *member,
-                            qf_str below, const qf_str *texts)
+                            qf_str below, const qfi_parts *texts)
 {
     const qfi_pt2 *pt2 = w->pt2;
     const uint32_t payload = qfi_names_get(&pt2->payloads, below);
     if (payload != UINT32_MAX && !w->keep_payload[payload])
         return QF_OK;
     if (member == pt2->model_member)
-        return put_changed(w, zip, member, pt2->model, texts[2]);
+        return put_changed(w, zip, member, &texts[2]);
     for (uint8_t which = 0; which < 2; which++) {
         if (member != pt2->config[which].member)
             continue;
         if (which == QFI_PT2_CONSTANTS)
             QF_TRY(put_payloads(w, zip));
-        return put_changed(w, zip, member, pt2->config[which].text, texts[which]);
+        return put_changed(w, zip, member, &texts[which]);
     }
     if (qfi_str_is(below, QFI_PT2_STAMP))
         return put_stamp(w, zip);
@@ -180,7 +180,7 @@ static qf_status put_members(qfi_pt2_writing *w, qfi_zip_writer *zip)
 {
     const qfi_pt2 *pt2 = w->pt2;
     const qf_str stamp = stamp_name(w);
-    qf_str texts[3];
+    qfi_parts texts[3];
     if (!stamp.p)
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
     QF_TRY(qfi_pt2_write_config(w, QFI_PT2_WEIGHTS, &texts[0]));

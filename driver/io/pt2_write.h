@@ -39,8 +39,9 @@ void qfi_splice_add(qfi_splices *s, size_t begin, size_t end, qf_str text);
 void qfi_splice_list(qfi_splices *s, qfi_pt2_span whole, const qfi_pt2_span *entry,
                      const bool *drop, uint32_t n, uint32_t at, qf_str text);
 
-/* The changed text; the source itself if nothing changed. False when out of memory. */
-bool qfi_splice_join(qfi_splices *s, qf_str *out);
+/* The changed text, in parts that stand in the source and in what was inserted; no part array if
+ * nothing changed. False when out of memory. */
+bool qfi_splice_parts(qfi_splices *s, qfi_parts *out);
 
 /* The entries of a container: arrays give their values, objects key and value. key (may be NULL):
  * their names. At most UINT32_MAX entries. */
@@ -84,8 +85,8 @@ typedef struct qfi_pt2_writing {
 QF_NODISCARD qf_status qfi_pt2_mark_kept(qfi_pt2_writing *w);
 
 /* The changed program and configs. */
-QF_NODISCARD qf_status qfi_pt2_write_model(qfi_pt2_writing *w, qf_str *out);
-QF_NODISCARD qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qf_str *out);
+QF_NODISCARD qf_status qfi_pt2_write_model(qfi_pt2_writing *w, qfi_parts *out);
+QF_NODISCARD qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qfi_parts *out);
 
 /* TensorMeta of a new constant; device and layout as recorded for `like`. */
 void qfi_pt2_write_meta(qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c);

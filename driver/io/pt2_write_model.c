@@ -123,7 +123,7 @@ static void write_entry(qfi_pt2_writing *w, qfi_text *t, const qfi_pt2_new *gain
     qfi_text_str(t, "}");
 }
 
-qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qf_str *out)
+qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qfi_parts *out)
 {
     const qfi_pt2_config *c = &w->pt2->config[which];
     qfi_splices s = { .pool = w->pool, .source = c->text };
@@ -137,7 +137,7 @@ qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qf_str *out)
         if (w->gain[i].config == which)
             write_entry(w, &more, &w->gain[i]);
     qfi_splice_list(&s, c->entries, entry, w->drop_entry[which], c->n, c->n, text_of(&more));
-    if (more.failed || !qfi_splice_join(&s, out))
+    if (more.failed || !qfi_splice_parts(&s, out))
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
     return QF_OK;
 }
@@ -282,7 +282,7 @@ static qf_status write_scalar_values(qfi_pt2_writing *w, qfi_splices *s, qfi_pt2
     return QF_OK;
 }
 
-qf_status qfi_pt2_write_model(qfi_pt2_writing *w, qf_str *out)
+qf_status qfi_pt2_write_model(qfi_pt2_writing *w, qfi_parts *out)
 {
     const qfi_pt2_scope *scope = qfi_pt2_scope_of(w->graph);
     qfi_splices s = { .pool = w->pool, .source = w->pt2->model };
@@ -293,7 +293,7 @@ qf_status qfi_pt2_write_model(qfi_pt2_writing *w, qf_str *out)
         QF_TRY(write_scalar_values(w, &s, scope->scalar_values[i]));
     QF_TRY(qfi_pt2_write_arguments(w, &s, scope->outputs, false));
     QF_TRY(qfi_pt2_write_arguments(w, &s, w->pt2->output_specs, true));
-    if (!qfi_splice_join(&s, out))
+    if (!qfi_splice_parts(&s, out))
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
     return QF_OK;
 }

@@ -53,6 +53,13 @@ typedef struct qfi_zip_writer qfi_zip_writer;
  * layout. */
 qfi_zip_writer *qfi_zip_writer_new(qfi_layout *layout);
 QF_NODISCARD qf_status qfi_zip_put_text(qfi_zip_writer *w, qf_str name, qf_str text, qf_diag *diag);
+/* A member that is one text behind the other. */
+typedef struct qfi_parts {
+    qf_str *part;
+    size_t n;
+} qfi_parts;
+QF_NODISCARD qf_status qfi_zip_put_parts(qfi_zip_writer *w, qf_str name, const qfi_parts *parts,
+                                         qf_diag *diag);
 QF_NODISCARD qf_status qfi_zip_put_value(qfi_zip_writer *w, qf_str name, uint32_t new_payload,
                                          uint64_t size, qf_diag *diag);
 /* A member of the input, bytes, method and CRC kept, under the same or another name. */

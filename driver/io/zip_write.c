@@ -125,55 +125,74 @@ static qf_status put_descriptor(qfi_zip_writer *w, const entry *e, qf_diag *diag
     return add_text(w->layout, sizes, (size_t)(p - sizes), diag);
 }
 
-/* Appends a member whose bytes are `data`. */
-static qf_status put_entry(qfi_zip_writer *w, entry e, qfi_extent data, qf_diag *diag)
+/* Opens a member, whose bytes come next, with its header. */
+static qf_status begin_entry(qfi_zip_writer *w, entry *e, qf_diag *diag)
 {
-    if (!e.name.n || e.name.n > UINT16_MAX)
-        QF_FAIL(diag, QF_ERR_ZIP, "a zip member cannot have a name of %zu bytes", e.name.n);
+    if (!e->name.n || e->name.n > UINT16_MAX)
+        QF_FAIL(diag, QF_ERR_ZIP, "a zip member cannot have a name of %zu bytes", e->name.n);
     entry *grown = qfi_pool_grow(&w->layout->pool, w->entry, w->n, &w->cap, sizeof *grown);
     if (!grown)
         return no_memory(diag);
     w->entry = grown;
-    e.header = w->layout->size;
-    QF_TRY(put_header(w, &e, diag));
-    if (data.kind == QFI_VALUE && data.size)
-        e.value = w->layout->n;
-    if (data.size)
-        QF_TRY(qfi_layout_add(w->layout, data, diag));
-    w->entry[w->n++] = e;
-    return put_descriptor(w, &e, diag);
+    e->header = w->layout->size;
+    e->value = NO_EXTENT;
+    return put_header(w, e, diag);
+}
+
+static qf_status end_entry(qfi_zip_writer *w, const entry *e, qf_diag *diag)
+{
+    w->entry[w->n++] = *e;
+    return put_descriptor(w, e, diag);
+}
+
+qf_status qfi_zip_put_parts(qfi_zip_writer *w, qf_str name, const qfi_parts *parts, qf_diag *diag)
+{
+    entry e = { .name = name };
+    for (size_t i = 0; i < parts->n; i++) {
+        e.crc = libdeflate_crc32(e.crc, parts->part[i].p, parts->part[i].n);
+        e.size += parts->part[i].n;
+    }
+    e.packed = e.size;
+    QF_TRY(begin_entry(w, &e, diag));
+    for (size_t i = 0; i < parts->n; i++)
+        QF_TRY(add_text(w->layout, parts->part[i].p, parts->part[i].n, diag));
+    return end_entry(w, &e, diag);
 }
 
 qf_status qfi_zip_put_text(qfi_zip_writer *w, qf_str name, qf_str text, qf_diag *diag)
 {
-    const entry e = { .name = name,
-                      .packed = text.n,
-                      .size = text.n,
-                      .value = NO_EXTENT,
-                      .crc = libdeflate_crc32(0, text.p, text.n) };
-    return put_entry(w, e, (qfi_extent){ .kind = QFI_TEXT, .size = text.n, .text = text.p }, diag);
+    return qfi_zip_put_parts(w, name, &(qfi_parts){ .part = &text, .n = 1 }, diag);
 }
 
 qf_status qfi_zip_put_value(qfi_zip_writer *w, qf_str name, uint32_t new_payload, uint64_t size,
                             qf_diag *diag)
 {
-    const entry e = { .name = name, .packed = size, .size = size, .value = NO_EXTENT };
-    return put_entry(w, e, (qfi_extent){ .kind = QFI_VALUE, .size = size, .source = new_payload },
-                     diag);
+    entry e = { .name = name, .packed = size, .size = size };
+    QF_TRY(begin_entry(w, &e, diag));
+    if (size) {
+        e.value = w->layout->n;
+        QF_TRY(qfi_layout_add(
+            w->layout, (qfi_extent){ .kind = QFI_VALUE, .size = size, .source = new_payload },
+            diag));
+    }
+    return end_entry(w, &e, diag);
 }
 
 qf_status qfi_zip_put_member(qfi_zip_writer *w, qf_str name, const qfi_zip_member *member,
                              qf_diag *diag)
 {
-    const entry e = { .name = name,
-                      .packed = member->packed,
-                      .size = member->size,
-                      .value = NO_EXTENT,
-                      .crc = member->crc,
-                      .method = member->method };
-    return put_entry(
-        w, e, (qfi_extent){ .kind = QFI_COPY, .size = member->packed, .source = member->data },
-        diag);
+    entry e = { .name = name,
+                .packed = member->packed,
+                .size = member->size,
+                .crc = member->crc,
+                .method = member->method };
+    QF_TRY(begin_entry(w, &e, diag));
+    if (member->packed)
+        QF_TRY(qfi_layout_add(
+            w->layout,
+            (qfi_extent){ .kind = QFI_COPY, .size = member->packed, .source = member->data },
+            diag));
+    return end_entry(w, &e, diag);
 }
 
 /* Extra field of a directory entry: those of size, packed size and offset that need 64 bits. Bytes
