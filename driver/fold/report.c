@@ -127,12 +127,23 @@ static void write_nodes(writer *w)
     w->report->n_nodes = n;
 }
 
+/* Reasons by their place in the list, and the place of each, plus one. */
+enum {
+#define QF_REASON(name, number, kind, text) AT_##name,
+#include <qfold/reasons.def>
+#undef QF_REASON
+    N_REASONS
+};
 static const qf_reason all_reasons[] = {
 #define QF_REASON(name, number, kind, text) QF_REASON_##name,
 #include <qfold/reasons.def>
 #undef QF_REASON
 };
-#define N_REASONS (sizeof all_reasons / sizeof *all_reasons)
+static const uint8_t places[] = {
+#define QF_REASON(name, number, kind, text) [QF_REASON_##name] = AT_##name + 1,
+#include <qfold/reasons.def>
+#undef QF_REASON
+};
 
 static void write_reasons(writer *w)
 {
@@ -143,12 +154,11 @@ static void write_reasons(writer *w)
         reasons[i].reason = all_reasons[i];
     for (uint32_t n = 0; n < w->report->n_nodes; n++) {
         const qf_report_node *node = &w->report->node[n];
-        for (size_t i = 0; i < N_REASONS; i++) {
-            if (reasons[i].reason != node->reason)
-                continue;
-            reasons[i].count++;
-            reasons[i].bytes += node->bytes;
-        }
+        if (!places[node->reason])
+            continue;
+        qf_report_reason *reason = &reasons[places[node->reason] - 1];
+        reason->count++;
+        reason->bytes += node->bytes;
     }
     uint32_t used = 0;
     for (size_t i = 0; i < N_REASONS; i++)

@@ -247,10 +247,18 @@ static bool cone_collect(cone *c, const qfi_prog *prog, qfi_ref root)
 /* Leaves become inputs, the rest steps; ids count inputs first. */
 static bool cone_program(cone *c, const qfi_prog *prog, qf_program *out)
 {
-    qf_tensor *input = qfi_pool_alloc(&c->pool, c->n, sizeof *input);
-    qf_step *step = qfi_pool_alloc(&c->pool, c->n, sizeof *step);
-    if (!input || !step)
+    size_t n_in = 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const qfi_def *def = &prog->def[c->ref[i]];
+        out->n_input += def->leaf != QFI_NONE;
+        n_in += def->n_in;
+    }
+    qf_tensor *input = qfi_pool_alloc(&c->pool, out->n_input, sizeof *input);
+    qf_step *step = qfi_pool_alloc(&c->pool, c->n - out->n_input, sizeof *step);
+    uint32_t *in = qfi_pool_alloc(&c->pool, n_in, sizeof *in);
+    if (!input || !step || !in)
         return false;
+    out->n_input = 0;
     for (size_t i = 0; i < c->n; i++) {
         const qfi_def *def = &prog->def[c->ref[i]];
         if (def->leaf == QFI_NONE)
@@ -262,12 +270,10 @@ static bool cone_program(cone *c, const qfi_prog *prog, qf_program *out)
         const qfi_def *def = &prog->def[c->ref[i]];
         if (def->leaf != QFI_NONE)
             continue;
-        uint32_t *in = qfi_pool_alloc(&c->pool, def->n_in, sizeof *in);
-        if (!in)
-            return false;
         for (uint32_t k = 0; k < def->n_in; k++)
             in[k] = c->id[cone_slot(c, def->in[k])];
         step[out->n_step] = (qf_step){ .op = def->op, .n_in = def->n_in, .in = in };
+        in += def->n_in;
         if (def->attrs)
             step[out->n_step].attrs = *def->attrs;
         c->id[cone_slot(c, c->ref[i])] = out->n_input + out->n_step++;

@@ -2,6 +2,7 @@
  * row's builder. */
 #include "aten_build.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "pt2.h"
@@ -51,21 +52,6 @@ const qfi_aten_row *qfi_aten_find(qf_str target)
     return NULL;
 }
 
-#define UNKNOWN (sizeof rows / sizeof *rows)
-
-const qfi_aten_row *qfi_aten_find_again(qfi_names *met, qf_str target)
-{
-    uint32_t number = qfi_names_get(met, target), was;
-
-    if (number == UINT32_MAX) {
-        const qfi_aten_row *row = qfi_aten_find(target);
-        number = row ? (uint32_t)(row - rows) : (uint32_t)UNKNOWN;
-        /* Out of memory: it is looked for every time. */
-        (void)qfi_names_put(met, target, number, &was);
-    }
-    return number == UNKNOWN ? NULL : &rows[number];
-}
-
 void qfi_aten_describe(const qfi_aten_row *row, qf_str target, qfi_node *node)
 {
     node->op = target;
@@ -89,14 +75,53 @@ void qfi_aten_describe_region(qf_str text, qfi_node *node)
     }
 }
 
+/* Appends an operator that the program calls for the first time; NULL when out of memory. */
+static const qfi_aten_op *add_op(qfi_aten_ops *ops, qf_str target)
+{
+    qfi_aten_op *op = qfi_pool_alloc(ops->names.pool, 1, sizeof *op);
+    const qfi_aten_op **all =
+        qfi_pool_grow(ops->names.pool, ops->op, ops->n, &ops->cap, sizeof *all);
+    uint32_t was;
+
+    if (all)
+        ops->op = all;
+    if (!op || !all || !qfi_names_put(&ops->names, target, (uint32_t)ops->n, &was))
+        return NULL;
+    op->row = qfi_aten_find(target);
+    if (op->row && op->row->schema && !qfi_aten_defaults(op, ops->names.pool))
+        return NULL;
+    return ops->op[ops->n++] = op;
+}
+
+bool qfi_aten_meet(qfi_aten_ops *ops, qf_str target, qfi_node *node)
+{
+    const uint32_t number = qfi_names_get(&ops->names, target);
+    const qfi_aten_op *op = number < ops->n ? ops->op[number] : add_op(ops, target);
+
+    if (!op)
+        return false;
+    qfi_aten_describe(op->row, target, node);
+    node->row = op;
+    return true;
+}
+
 qf_status qfi_aten_lower(const qf_graph *graph, qfi_id node, qfi_env *env, qf_diag *diag)
 {
-    const qfi_aten_row *row = graph->node[node].row;
-    qfi_lowering l = { .graph = graph, .node = node, .env = env, .diag = diag, .row = row };
+    const qfi_aten_op *op = graph->node[node].row;
+    const qfi_aten_row *row = op->row;
+    qfi_lowering l;
 
     if (!row || !row->build)
         return qfi_env_keep(env, row && row->reason ? (qf_reason)row->reason : QF_REASON_unknown_op,
                             "%.*s", QFI_STR(graph->node[node].op));
+    memset(&l, 0, offsetof(qfi_lowering, arg));
+    l.graph = graph;
+    l.node = node;
+    l.env = env;
+    l.diag = diag;
+    l.row = row;
+    l.n_arg = op->n_arg;
+    memcpy(l.arg, op->arg, op->n_arg * sizeof *op->arg);
     qfi_aten_parse(&l, qfi_pt2_node_text(graph, node));
     if (qfi_lowering_ok(&l))
         row->build(&l);

@@ -61,21 +61,27 @@ static void read_default(qfi_arg *arg, qf_str text)
     }
 }
 
-void qfi_aten_defaults(qfi_lowering *l)
+bool qfi_aten_defaults(qfi_aten_op *op, qfi_pool *pool)
 {
-    for (const char *p = l->row->schema; *p && l->n_arg < QFI_ATEN_MAX_ARGS;) {
+    qfi_arg *args = qfi_pool_alloc(pool, QFI_ATEN_MAX_ARGS, sizeof *args);
+
+    if (!args)
+        return false;
+    for (const char *p = op->row->schema; *p && op->n_arg < QFI_ATEN_MAX_ARGS;) {
         const char *end = p, *equals = NULL;
         for (; *end && *end != ','; end++)
             if (*end == '=')
                 equals = end;
         if (*p != '*') {
-            qfi_arg *arg = &l->arg[l->n_arg++];
+            qfi_arg *arg = &args[op->n_arg++];
             arg->name = (qf_str){ p, (size_t)((equals ? equals : end) - p) };
             if (equals)
                 read_default(arg, (qf_str){ equals + 1, (size_t)(end - equals - 1) });
         }
         p = *end ? end + 2 : end;
     }
+    op->arg = args;
+    return true;
 }
 
 /* ---- look-up by builders ---- */

@@ -46,6 +46,14 @@ typedef struct qfi_arg {
     qf_str text;
 } qfi_arg;
 
+/* An operator of the program. arg: what the schema alone says of its arguments. */
+struct qfi_aten_op {
+    const qfi_aten_row *row;
+    const qfi_arg *arg;
+    uint32_t n_arg;
+};
+
+/* arg: n_arg of them; the rest is not even zero. */
 typedef struct qfi_lowering {
     const qf_graph *graph;
     qfi_id node;
@@ -71,9 +79,9 @@ struct qfi_aten_row {
 
 /* ---- aten_json.c, aten_args.c: arguments ---- */
 
-/* Fills l->arg from the schema alone. */
-void qfi_aten_defaults(qfi_lowering *l);
-/* Fills l->arg from the schema's defaults and the node's JSON object. */
+/* Fills arg and n_arg from the schema of the row, which has one. False when out of memory. */
+bool qfi_aten_defaults(qfi_aten_op *op, qfi_pool *pool);
+/* What the node's JSON object says of l->arg, which holds the defaults. */
 void qfi_aten_parse(qfi_lowering *l, qf_str text);
 /* The boolean that a node's JSON object gives as argument number `index`; false if it gives none
  * there. */

@@ -373,6 +373,8 @@ static bool enter_inputs(qfi_json *j)
 {
     qf_str key;
 
+    if (qfi_pt2_plain_node(j))
+        return true;
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return false;
     while (qfi_json_key(j, &key)) {
@@ -387,7 +389,6 @@ void qfi_aten_parse(qfi_lowering *l, qf_str text)
 {
     qfi_json j = reader_of(l->graph, text, l->diag);
 
-    qfi_aten_defaults(l);
     if (enter_inputs(&j))
         while (qfi_json_next(&j))
             parse_input(l, &j);

@@ -203,9 +203,15 @@ bool qfi_json_key(qfi_json *j, qf_str *key)
     return quick_key(j, key) || any_key(j, key);
 }
 
+/* Frames that are tried one after the other differ at their end, if not before. */
 static inline bool stands(const qfi_json *j, size_t at, qf_str what)
 {
-    return j->n - at >= what.n && !memcmp(j->text + at, what.p, what.n);
+    const char *p = j->text + at;
+    if (j->n - at < what.n)
+        return false;
+    if (what.n > 8 && memcmp(p + what.n - 8, what.p + what.n - 8, 8) != 0)
+        return false;
+    return !memcmp(p, what.p, what.n);
 }
 
 bool qfi_json_framed(qfi_json *j, uint32_t n, const qf_str *frame, qf_str *text)

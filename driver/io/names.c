@@ -3,6 +3,8 @@
 
 #include "../graph/hash.h"
 
+#define FIRST_SLOTS 64
+
 struct qfi_names_slot {
     qf_str name; /* p == NULL: free */
     uint32_t hash, number;
@@ -24,10 +26,11 @@ static struct qfi_names_slot *slot_of(const qfi_names *names, qf_str name, uint3
     return &names->slot[i];
 }
 
-static bool grow(qfi_names *names)
+/* Moves all names to a table of so many slots. */
+static bool resize(qfi_names *names, size_t n_slot)
 {
     const qfi_names old = *names;
-    names->n_slot = old.n_slot ? old.n_slot * 2 : 64;
+    names->n_slot = n_slot;
     names->slot = qfi_pool_alloc(names->pool, names->n_slot, sizeof *names->slot);
     if (!names->slot) {
         *names = old;
@@ -37,6 +40,14 @@ static bool grow(qfi_names *names)
         if (old.slot[i].name.p)
             *slot_of(names, old.slot[i].name, old.slot[i].hash) = old.slot[i];
     return true;
+}
+
+bool qfi_names_reserve(qfi_names *names, size_t n)
+{
+    size_t n_slot = names->n_slot ? names->n_slot : FIRST_SLOTS;
+    while (n_slot / 2 < n)
+        n_slot *= 2;
+    return n_slot == names->n_slot || resize(names, n_slot);
 }
 
 uint32_t qfi_names_get(const qfi_names *names, qf_str name)
@@ -49,7 +60,7 @@ uint32_t qfi_names_get(const qfi_names *names, qf_str name)
 
 bool qfi_names_put(qfi_names *names, qf_str name, uint32_t number, uint32_t *was)
 {
-    if (names->n * 2 >= names->n_slot && !grow(names))
+    if (names->n * 2 >= names->n_slot && !qfi_names_reserve(names, names->n + 1))
         return false;
     const uint32_t hash = hash_of(name);
     struct qfi_names_slot *slot = slot_of(names, name, hash);

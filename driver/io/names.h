@@ -12,6 +12,9 @@ typedef struct qfi_names {
     size_t n, n_slot;
 } qfi_names;
 
+/* Room for n names at once. False when out of memory. */
+bool qfi_names_reserve(qfi_names *names, size_t n);
+
 /* The number of a name; UINT32_MAX if it has none. */
 uint32_t qfi_names_get(const qfi_names *names, qf_str name);
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "aten.h"
 #include "format.h"
 #include "pt2_write.h"
 
@@ -305,7 +304,7 @@ static qf_graph *new_graph(qfi_file *file)
                       .payloads = { .pool = &g->pool },
                       .symbols = { .pool = &g->pool },
                       .fqns = { .pool = &g->pool },
-                      .ops = { .pool = &g->pool } };
+                      .ops = { .names = { .pool = &g->pool } } };
     return g;
 }
 

@@ -12,6 +12,7 @@
 #define QFI_PT2_H
 
 #include "../graph/ir.h"
+#include "aten.h"
 #include "file.h"
 #include "json.h"
 #include "names.h"
@@ -87,7 +88,8 @@ typedef struct qfi_pt2 {
     qfi_pt2_config config[2];
     qfi_pt2_stored *stored;
     size_t cap_payload, cap_stored;
-    qfi_names payloads, symbols, fqns, ops; /* ops: qfi_aten_find_again */
+    qfi_names payloads, symbols, fqns;
+    qfi_aten_ops ops;
     qfi_pt2_bound *bound;
     qfi_pt2_span input_specs, output_specs;
     bool stamped_contiguous;
@@ -160,6 +162,8 @@ bool qfi_pt2_argument(qfi_json *j, const qfi_pt2_visitor *visitor);
  * else stands, or the same in other words. */
 bool qfi_pt2_plain_tensor(qfi_json *j, qf_str *name);
 bool qfi_pt2_plain_input(qfi_json *j, qf_str *name, qf_str *value);
+/* The begin of a node, {"target": T, "inputs": [, which is then entered. */
+bool qfi_pt2_plain_node(qfi_json *j);
 
 /* ---- Small readers (pt2_meta.c) ---- */
 

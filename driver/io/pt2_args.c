@@ -198,6 +198,21 @@ static const qf_str input_frames[][3] = {
       SPAN("\"}},\"kind\":1}") },
 };
 
+static const qf_str node_frames[][2] = {
+    { SPAN("{\"target\": \""), SPAN("\", \"inputs\": [") },
+    { SPAN("{\"target\":\""), SPAN("\",\"inputs\":[") },
+};
+
+bool qfi_pt2_plain_node(qfi_json *j)
+{
+    qf_str target;
+    if (j->depth + 2 > QFI_JSON_DEPTH || (!qfi_json_framed(j, 1, node_frames[0], &target) &&
+                                          !qfi_json_framed(j, 1, node_frames[1], &target)))
+        return false;
+    j->depth += 2;
+    return true;
+}
+
 bool qfi_pt2_plain_tensor(qfi_json *j, qf_str *name)
 {
     return j->depth + 2 <= QFI_JSON_DEPTH && (qfi_json_framed(j, 1, tensor_frames[0], name) ||

@@ -2,7 +2,6 @@
  * graphs of their own. */
 #include <string.h>
 
-#include "aten.h"
 #include "pt2.h"
 
 static bool no_memory(qfi_json *j)
@@ -313,7 +312,7 @@ static bool check_node(const building *b, qfi_json *j)
                          QFI_STR(wrong), b->undefined.p ? "not defined" : "defined twice");
 }
 
-static void describe(building *b, const char *text)
+static bool describe(building *b, qfi_json *j)
 {
     static const char prefix[] = "torch.ops.";
     const size_t n = sizeof prefix - 1;
@@ -321,9 +320,11 @@ static void describe(building *b, const char *text)
     node->op = b->target;
     if (node->op.n > n && !memcmp(node->op.p, prefix, n))
         node->op = (qf_str){ node->op.p + n, node->op.n - n };
-    qfi_aten_describe(qfi_aten_find_again(&qfi_pt2_of(b->graph)->ops, node->op), node->op, node);
+    if (!qfi_aten_meet(&qfi_pt2_of(b->graph)->ops, node->op, node))
+        return no_memory(j);
     qfi_aten_describe_region(
-        (qf_str){ text + node->text_begin, (size_t)(node->text_end - node->text_begin) }, node);
+        (qf_str){ j->text + node->text_begin, (size_t)(node->text_end - node->text_begin) }, node);
+    return true;
 }
 
 static bool read_node(qf_graph *g, qfi_json *j)
@@ -344,9 +345,8 @@ static bool read_node(qf_graph *g, qfi_json *j)
     b.node.text_end = j->at;
     if (!b.node.name.p)
         b.node.name = b.node.n_out ? g->value[b.node.first_out].name : b.target;
-    if (!check_node(&b, j))
+    if (!check_node(&b, j) || !describe(&b, j))
         return false;
-    describe(&b, j->text);
     g->node[g->n_node++] = b.node;
     return true;
 }
@@ -366,7 +366,7 @@ static bool reserve(qf_graph *g, qfi_json *j)
     g->node = qfi_pool_alloc(pool_of(g), n, sizeof *g->node);
     g->operand = qfi_pool_alloc(pool_of(g), 2 * n, sizeof *g->operand);
     s->typed = qfi_pool_alloc(pool_of(g), n, sizeof *s->typed);
-    if (!value || !meta || !g->node || !g->operand || !s->typed)
+    if (!value || !meta || !g->node || !g->operand || !s->typed || !qfi_names_reserve(&s->names, n))
         return no_memory(j);
     if (g->n_value) {
         memcpy(value, g->value, g->n_value * sizeof *value);

@@ -90,7 +90,7 @@ void lower_node(lowered *l, const char *op, const char *inputs, const char *outp
     assert_non_null(a);
     write_graph(l, op, inputs, outputs, in, n_in);
     a->pt2.model = (qf_str){ l->text, strlen(l->text) };
-    a->pt2.symbols.pool = a->pt2.ops.pool = a->scope.names.pool = &l->graph.pool;
+    a->pt2.symbols.pool = a->pt2.ops.names.pool = a->scope.names.pool = &l->graph.pool;
     a->scope.pt2 = &a->pt2;
     a->scope.top = &l->graph;
     l->graph.source = &a->scope;
