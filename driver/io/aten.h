@@ -16,7 +16,8 @@ const qfi_aten_row *qfi_aten_find(qf_str target);
  * NULL: an unknown operator. */
 void qfi_aten_describe(const qfi_aten_row *row, qf_str target, qfi_node *node);
 
-/* The operators of a program, each looked up when it is met first. Starts as { .names.pool = … }. */
+/* The operators of a program, each looked up when it is met first. Starts as { .names.pool = … }.
+ */
 typedef struct qfi_aten_op qfi_aten_op;
 typedef struct qfi_aten_ops {
     qfi_names names;
