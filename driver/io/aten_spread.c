@@ -1,5 +1,5 @@
 /* Builders of tensors in which elements of another stand apart or again: diagonals, one-hot rows,
- * repetition by counts. */
+ * counts, repetition by counts. */
 #include "aten_build.h"
 
 #include <string.h>
@@ -71,18 +71,15 @@ void qfi_build_diag(qfi_lowering *l)
         qfi_refuse(l, QF_REASON_undefined, "rank %d", rank);
 }
 
-/* ---- one_hot ---- */
+/* ---- classes ---- */
 
-/* The number of classes: given, or one more than the largest of a few indices. */
-static int64_t class_count(qfi_lowering *l, qfi_ref x)
+/* One more than the largest of a few indices. */
+static int64_t count_classes(qfi_lowering *l, qfi_ref x)
 {
-    const int64_t given = qfi_arg_int(l, "num_classes");
     const qf_attrs attrs = { .reduce = { 1, false } };
     qf_scalar value[64];
     uint32_t n = 0;
 
-    if (given != -1 || !qfi_lowering_ok(l))
-        return given;
     if (!qfi_elements_of(l, x)) {
         qfi_refuse(l, QF_REASON_undefined, "classes of no elements");
         return 0;
@@ -101,7 +98,8 @@ void qfi_build_one_hot(qfi_lowering *l)
 {
     const qfi_ref x = qfi_arg_index(l, "self");
     const qf_type type = qfi_type_of(l, x);
-    const int64_t n = class_count(l, x);
+    const int64_t given = qfi_arg_int(l, "num_classes"),
+                  n = given == -1 ? count_classes(l, x) : given;
 
     if (n < 0 || (n == 0 && qfi_elements_of(l, x)) || type.rank >= QF_MAX_RANK) {
         qfi_refuse(l, QF_REASON_undefined, "%lld classes", (long long)n);
@@ -115,6 +113,34 @@ void qfi_build_one_hot(qfi_lowering *l)
         l,
         qfi_cast(l, qfi_append2(l, QF_OP_eq, qfi_unsqueeze(l, known, (uint8_t)type.rank), classes),
                  QF_DT_i64));
+}
+
+/* How often each number occurs, or the sum of its weights. */
+void qfi_build_bincount(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self"), one = qfi_full_int(l, QF_DT_i64, 1);
+    const int64_t least = qfi_arg_int(l, "minlength"), count = qfi_elements_of(l, x);
+    const qf_dtype_class kind = qfi_class(qfi_type_of(l, x).dtype);
+    const qf_attrs adds = { .put = { QF_PUT_ADD } };
+    qfi_ref weight = qfi_expand(l, one, 1, &count);
+
+    if (qfi_type_of(l, x).rank != 1 || least < 0 ||
+        (kind != QF_CLASS_INT && kind != QF_CLASS_UINT)) {
+        qfi_refuse(l, QF_REASON_undefined, "counts of %s",
+                   qf_dtype_get(qfi_type_of(l, x).dtype)->name);
+        return;
+    }
+    if (qfi_arg_has(l, "weights") && count) {
+        const qfi_ref w = qfi_arg_tensor(l, "weights");
+        const qf_dtype dtype = qfi_type_of(l, w).dtype;
+        weight = qfi_cast(l, w, dtype == QF_DT_f32 ? QF_DT_f32 : QF_DT_f64);
+    }
+    const int64_t most = count ? count_classes(l, x) : 0, n = most > least ? most : least;
+    const qfi_ref none = qfi_full_int(l, qfi_type_of(l, weight).dtype, 0);
+    const qfi_ref in[3] = { qfi_expand(l, none, 1, &n), qfi_checked_index(l, x, n, false), weight };
+    const qfi_ref sums = qfi_append(l, QF_OP_put, &adds, in, 3);
+    qfi_check_defined(l, sums, "numbers below zero");
+    qfi_result(l, sums);
 }
 
 /* ---- repetition by counts ---- */

@@ -195,6 +195,11 @@ def mask_place_cases() -> Iterator[Case]:
         """What has a size that depends on the values, seen through something that has not."""
         return lambda *c: torch.zeros(7, dtype=I64) + fn(*c).sum()
 
+    few = torch.tensor([3, 1, 1, 0, 5, 3])
+    for dtype in (I64, I32, U8):
+        yield from case(f"bincount.{NAMES[dtype]}", lambda c: torch.zeros(9, dtype=I64) + A.bincount.default(c).sum(), few.to(dtype), core=False)
+    for weight in (F32, F64, BF16, I64):
+        yield from case(f"bincount.weights.{NAMES[weight]}", lambda c, w: torch.zeros(2, dtype=F64) + A.bincount.default(c, w, 4).to(F64).amax(), few, values(weight, (6,)), near=1e-6, core=False)
     mask = values(B8, (4, 5), 3)
     yield from case("nonzero", sized(lambda m: A.nonzero.default(m)), mask, core=False)
     yield from case("nonzero.f32", sized(lambda c: A.nonzero.default(c)), torch.tensor([[0.0, 1.0], [float("nan"), -0.0]]), core=False)
