@@ -1,6 +1,6 @@
 /* Scalar rows of the binary family. */
 #include "kernels/common/element.h"
-#include "kernels/common/math64.h"
+#include "kernels/common/arc64.h"
 #include "kernels/common/rounding.h"
 
 /* Integer division never traps: a zero divisor, and the quotient that does not fit (least / -1),
@@ -152,6 +152,11 @@ QFK_MAP2(qfk_pow_i64_scalar, i64, i64, signed_power(a, b))
 QFK_MAP2(qfk_pow_u8_scalar, u8, u8, power(a, b))
 QFK_MAP2(qfk_pow_f32_scalar, f32, f32, qfk_pow64(a, b))
 QFK_MAP2(qfk_pow_f64_scalar, f64, f64, qfk_pow64(a, b))
+
+QFK_MAP2(qfk_atan2_f32_scalar, f32, f32, qfk_atan2_64(a, b))
+QFK_MAP2(qfk_atan2_f64_scalar, f64, f64, qfk_atan2_64(a, b))
+QFK_MAP2(qfk_hypot_f32_scalar, f32, f32, qfk_hypot64(a, b))
+QFK_MAP2(qfk_hypot_f64_scalar, f64, f64, qfk_hypot64(a, b))
 
 /* minimum, maximum: the first operand where both are equal (-0, 0), a NaN where there is one. */
 QFK_MAP2(qfk_minimum_i8_scalar, i8, i8, a <= b ? a : b)

@@ -4,6 +4,8 @@
 #ifndef QFK_DD_H
 #define QFK_DD_H
 
+#include <math.h>
+
 typedef struct qfk_dd {
     double hi, lo;
 } qfk_dd;
@@ -57,6 +59,16 @@ static inline qfk_dd qfk_dd_div(qfk_dd a, qfk_dd b)
     const qfk_dd p = qfk_two_prod(q, b.hi);
     const double rest = ((a.hi - p.hi) - p.lo) + (a.lo - q * b.lo);
     return qfk_fast_sum(q, rest / b.hi);
+}
+
+static inline qfk_dd qfk_dd_neg(qfk_dd a) { return (qfk_dd){ -a.hi, -a.lo }; }
+
+/* The root of a > 0. */
+static inline qfk_dd qfk_dd_sqrt(qfk_dd a)
+{
+    const double r = sqrt(a.hi);
+    const qfk_dd p = qfk_two_prod(r, r);
+    return qfk_fast_sum(r, (((a.hi - p.hi) - p.lo) + a.lo) / (2 * r));
 }
 
 #endif

@@ -145,21 +145,13 @@ static inline double qfk_tanh64(double x)
 
 /* ---- log, pow ---- */
 
-/* log(x), relative error below 2^-68, for finite x > 0.
- * x = 2^k m, sqrt(1/2) <= m < sqrt(2); log m = 2s + 2s^3/3 + 2s^5/5 + ..., s = (m - 1)/(m + 1). */
-static inline qfk_dd qfk_log_dd(double x)
+/* log((1 + s)/(1 - s)) = 2s + 2s^3/3 + 2s^5/5 + ..., relative error below 2^-68, for |s| < 0.18. */
+static inline qfk_dd qfk_log_series(qfk_dd s)
 {
     static const double term[] = {
         1.0 / 7, 1.0 / 9, 1.0 / 11, 1.0 / 13, 1.0 / 15, 1.0 / 17, 1.0 / 19, 1.0 / 21, 1.0 / 23,
         1.0 / 25, 1.0 / 27
     };
-    const bool tiny = x < 0x1p-1022;
-    const uint64_t u = qfk_bits64(tiny ? x * 0x1p54 : x);
-    const uint64_t above = (u & 0xfffffffffffffu) >= 0x6a09e667f3bcdu;  /* sqrt(2) */
-    const double k = (double)((int)(u >> 52) - 1023 + (int)above - (tiny ? 54 : 0));
-    const double m = qfk_float64((u & 0xfffffffffffffu) | (1023 - above) << 52);
-
-    const qfk_dd s = qfk_dd_div((qfk_dd){ m - 1, 0 }, qfk_two_sum(m, 1));
     const qfk_dd z = qfk_dd_mul(s, s);
     const double t = z.hi;
     const double tail = t * QFK_HORNER64(t, term);
@@ -168,7 +160,27 @@ static inline qfk_dd qfk_log_dd(double x)
     qfk_dd p = qfk_dd_mul(z, qfk_dd_add(fifth, (qfk_dd){ tail, 0 }));
     p = qfk_dd_mul(s, qfk_dd_mul(z, qfk_dd_add(third, p)));
     p = qfk_dd_add(s, p);
-    const qfk_dd log_m = { 2 * p.hi, 2 * p.lo };
+    return (qfk_dd){ 2 * p.hi, 2 * p.lo };
+}
+
+/* x = 2^*k m with sqrt(1/2) <= m < sqrt(2): log(m), relative error below 2^-68, for finite x > 0.
+ * log m is the series of s = (m - 1)/(m + 1). */
+static inline qfk_dd qfk_log_mantissa(double x, double *k)
+{
+    const bool tiny = x < 0x1p-1022;
+    const uint64_t u = qfk_bits64(tiny ? x * 0x1p54 : x);
+    const uint64_t above = (u & 0xfffffffffffffu) >= 0x6a09e667f3bcdu;  /* sqrt(2) */
+    const double m = qfk_float64((u & 0xfffffffffffffu) | (1023 - above) << 52);
+
+    *k = (double)((int)(u >> 52) - 1023 + (int)above - (tiny ? 54 : 0));
+    return qfk_log_series(qfk_dd_div((qfk_dd){ m - 1, 0 }, qfk_two_sum(m, 1)));
+}
+
+/* log(x), relative error below 2^-68, for finite x > 0. */
+static inline qfk_dd qfk_log_dd(double x)
+{
+    double k;
+    const qfk_dd log_m = qfk_log_mantissa(x, &k);
     return qfk_dd_add((qfk_dd){ k * 0x1.62e42fefa2p-1, k * 0x1.9ef35793c7673p-41 }, log_m);
 }
 

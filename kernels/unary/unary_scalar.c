@@ -1,6 +1,7 @@
 /* Unary rows in plain C. */
+#include "kernels/common/arc64.h"
 #include "kernels/common/element.h"
-#include "kernels/common/math64.h"
+#include "kernels/common/hyperbolic64.h"
 #include "kernels/common/rounding.h"
 
 #include <math.h>
@@ -85,3 +86,29 @@ BY_DOUBLE(qfk_erf_f32_scalar, f32, qfk_erf64)
 BY_DOUBLE(qfk_erf_f64_scalar, f64, qfk_erf64)
 BY_DOUBLE(qfk_sigmoid_f32_scalar, f32, qfk_sigmoid64)
 BY_DOUBLE(qfk_sigmoid_f64_scalar, f64, qfk_sigmoid64)
+BY_DOUBLE(qfk_expm1_f32_scalar, f32, qfk_expm164)
+BY_DOUBLE(qfk_expm1_f64_scalar, f64, qfk_expm164)
+BY_DOUBLE(qfk_log1p_f32_scalar, f32, qfk_log1p64)
+BY_DOUBLE(qfk_log1p_f64_scalar, f64, qfk_log1p64)
+BY_DOUBLE(qfk_log2_f32_scalar, f32, qfk_log2_64)
+BY_DOUBLE(qfk_log2_f64_scalar, f64, qfk_log2_64)
+BY_DOUBLE(qfk_log10_f32_scalar, f32, qfk_log10_64)
+BY_DOUBLE(qfk_log10_f64_scalar, f64, qfk_log10_64)
+BY_DOUBLE(qfk_sinh_f32_scalar, f32, qfk_sinh64)
+BY_DOUBLE(qfk_sinh_f64_scalar, f64, qfk_sinh64)
+BY_DOUBLE(qfk_cosh_f32_scalar, f32, qfk_cosh64)
+BY_DOUBLE(qfk_cosh_f64_scalar, f64, qfk_cosh64)
+BY_DOUBLE(qfk_tan_f32_scalar, f32, qfk_tan64)
+BY_DOUBLE(qfk_tan_f64_scalar, f64, qfk_tan64)
+BY_DOUBLE(qfk_asin_f32_scalar, f32, qfk_asin64)
+BY_DOUBLE(qfk_asin_f64_scalar, f64, qfk_asin64)
+BY_DOUBLE(qfk_acos_f32_scalar, f32, qfk_acos64)
+BY_DOUBLE(qfk_acos_f64_scalar, f64, qfk_acos64)
+BY_DOUBLE(qfk_atan_f32_scalar, f32, qfk_atan64)
+BY_DOUBLE(qfk_atan_f64_scalar, f64, qfk_atan64)
+BY_DOUBLE(qfk_asinh_f32_scalar, f32, qfk_asinh64)
+BY_DOUBLE(qfk_asinh_f64_scalar, f64, qfk_asinh64)
+BY_DOUBLE(qfk_acosh_f32_scalar, f32, qfk_acosh64)
+BY_DOUBLE(qfk_acosh_f64_scalar, f64, qfk_acosh64)
+BY_DOUBLE(qfk_atanh_f32_scalar, f32, qfk_atanh64)
+BY_DOUBLE(qfk_atanh_f64_scalar, f64, qfk_atanh64)

@@ -126,6 +126,16 @@ static uint64_t pow_(const ref_el *e)
     return x;
 }
 
+static uint64_t atan2_(const ref_el *e)
+{
+    return float_bits(e, (double)atan2l(f(e, 0), f(e, 1)));
+}
+
+static uint64_t hypot_(const ref_el *e)
+{
+    return float_bits(e, (double)hypotl(f(e, 0), f(e, 1)));
+}
+
 static uint64_t minimum(const ref_el *e)
 {
     if (!check_key_is_float(e->key))
@@ -201,6 +211,8 @@ const ref_op ref_binary[] = {
     { .op = "fmod", .element = fmod_ },
     { .op = "remainder", .element = remainder_ },
     { .op = "pow", .element = pow_, .ulps_f32 = 1, .ulps_f64 = 1 },
+    { .op = "atan2", .element = atan2_, .ulps_f64 = 1 },
+    { .op = "hypot", .element = hypot_, .ulps_f64 = 1 },
     { .op = "minimum", .element = minimum },
     { .op = "maximum", .element = maximum },
     { .op = "bit_and", .element = bit_and },

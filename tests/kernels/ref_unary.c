@@ -94,6 +94,58 @@ static uint64_t erf_(const ref_el *e)
 {
     return through(e, erfl);
 }
+static uint64_t expm1_(const ref_el *e)
+{
+    return through(e, expm1l);
+}
+static uint64_t log1p_(const ref_el *e)
+{
+    return through(e, log1pl);
+}
+static uint64_t log2_(const ref_el *e)
+{
+    return through(e, log2l);
+}
+static uint64_t log10_(const ref_el *e)
+{
+    return through(e, log10l);
+}
+static uint64_t sinh_(const ref_el *e)
+{
+    return through(e, sinhl);
+}
+static uint64_t cosh_(const ref_el *e)
+{
+    return through(e, coshl);
+}
+static uint64_t tan_(const ref_el *e)
+{
+    return through(e, tanl);
+}
+static uint64_t asin_(const ref_el *e)
+{
+    return through(e, asinl);
+}
+static uint64_t acos_(const ref_el *e)
+{
+    return through(e, acosl);
+}
+static uint64_t atan_(const ref_el *e)
+{
+    return through(e, atanl);
+}
+static uint64_t asinh_(const ref_el *e)
+{
+    return through(e, asinhl);
+}
+static uint64_t acosh_(const ref_el *e)
+{
+    return through(e, acoshl);
+}
+static uint64_t atanh_(const ref_el *e)
+{
+    return through(e, atanhl);
+}
 static uint64_t sigmoid(const ref_el *e)
 {
     return through(e, logistic);
@@ -138,5 +190,18 @@ const ref_op ref_unary[] = {
     { .op = "tanh", .element = tanh_, .ulps_f64 = 1 },
     { .op = "erf", .element = erf_, .ulps_f64 = 1 },
     { .op = "sigmoid", .element = sigmoid, .ulps_f64 = 1 },
+    { .op = "expm1", .element = expm1_, .ulps_f64 = 1 },
+    { .op = "log1p", .element = log1p_, .ulps_f64 = 1 },
+    { .op = "log2", .element = log2_, .ulps_f64 = 1 },
+    { .op = "log10", .element = log10_, .ulps_f64 = 1 },
+    { .op = "sinh", .element = sinh_, .ulps_f64 = 1 },
+    { .op = "cosh", .element = cosh_, .ulps_f64 = 1 },
+    { .op = "tan", .element = tan_, .ulps_f64 = 1 },
+    { .op = "asin", .element = asin_, .ulps_f64 = 1 },
+    { .op = "acos", .element = acos_, .ulps_f64 = 1 },
+    { .op = "atan", .element = atan_, .ulps_f64 = 1 },
+    { .op = "asinh", .element = asinh_, .ulps_f64 = 1 },
+    { .op = "acosh", .element = acosh_, .ulps_f64 = 1 },
+    { .op = "atanh", .element = atanh_, .ulps_f64 = 1 },
     { 0 },
 };

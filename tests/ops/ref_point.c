@@ -37,6 +37,19 @@ static const struct {
     { QF_OP_erf, erf },
     { QF_OP_sigmoid, sigmoid_of },
     { QF_OP_reciprocal, reciprocal_of },
+    { QF_OP_expm1, expm1 },
+    { QF_OP_log1p, log1p },
+    { QF_OP_log2, log2 },
+    { QF_OP_log10, log10 },
+    { QF_OP_sinh, sinh },
+    { QF_OP_cosh, cosh },
+    { QF_OP_tan, tan },
+    { QF_OP_asin, asin },
+    { QF_OP_acos, acos },
+    { QF_OP_atan, atan },
+    { QF_OP_asinh, asinh },
+    { QF_OP_acosh, acosh },
+    { QF_OP_atanh, atanh },
 };
 
 static double minimum(double a, double b)
@@ -105,6 +118,12 @@ static bool real_binary(qf_op op, bool single, double a, double b, double *x)
         break;
     case QF_OP_pow:
         *x = pow(a, b);
+        break;
+    case QF_OP_atan2:
+        *x = atan2(a, b);
+        break;
+    case QF_OP_hypot:
+        *x = hypot(a, b);
         break;
     default:
         return false;
