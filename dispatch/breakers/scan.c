@@ -1,5 +1,5 @@
-/* Prefix sums: rows along the scanned dim, each summed in f64 or i64 in order, every prefix rounded
- * to the result's type. */
+/* Prefix sums and products: rows along the scanned dim, each run through in f64 or i64 in order,
+ * every prefix rounded to the result's type. */
 #include "dispatch/breakers/panels.h"
 
 #include <string.h>
@@ -29,30 +29,50 @@ typedef struct scan {
     qfi_panels panels;
 } scan;
 
-/* Running sums of `rows` rows of `width` elements, in place; sums: what each row hands on. */
-static void add_up(const qfi_breaker *x, char *values, int64_t rows, int64_t width, char *sums)
-{
-    for (int64_t i = 0; i < rows; i++, sums += 8) {
-        double f, real;
-        uint64_t u, whole;
-        memcpy(&real, sums, sizeof real);
-        memcpy(&whole, sums, sizeof whole);
-        for (int64_t j = 0; j < width; j++, values += 8) {
-            if (x->compute == QF_DT_f64) {
-                memcpy(&f, values, sizeof f);
-                real += f;
-                memcpy(values, &real, sizeof real);
-            } else {
-                memcpy(&u, values, sizeof u);
-                whole += u;
-                memcpy(values, &whole, sizeof whole);
-            }
-        }
-        if (x->compute == QF_DT_f64)
-            memcpy(sums, &real, sizeof real);
-        else
-            memcpy(sums, &whole, sizeof whole);
+/* Runs through `rows` rows of `width` elements of `type`, in place; *carried: what each row hands
+ * on. */
+#define RUN_THROUGH(name, type, operator)                                                          \
+    static void name(char *values, int64_t rows, int64_t width, char *carried)                     \
+    {                                                                                              \
+        for (int64_t i = 0; i < rows; i++, carried += sizeof(type)) {                              \
+            type v, so_far;                                                                        \
+            memcpy(&so_far, carried, sizeof so_far);                                               \
+            for (int64_t j = 0; j < width; j++, values += sizeof(type)) {                          \
+                memcpy(&v, values, sizeof v);                                                      \
+                so_far = so_far operator v;                                                        \
+                memcpy(values, &so_far, sizeof so_far);                                            \
+            }                                                                                      \
+            memcpy(carried, &so_far, sizeof so_far);                                               \
+        }                                                                                          \
     }
+
+RUN_THROUGH(add_floats, double, +)
+RUN_THROUGH(add_integers, uint64_t, +)
+RUN_THROUGH(multiply_floats, double, *)
+RUN_THROUGH(multiply_integers, uint64_t, *)
+
+/* `rows` rows of one scan, from their beginning or going on. */
+static void scan_rows(const qfi_breaker *x, char *values, int64_t rows, int64_t width,
+                      char *carried)
+{
+    const bool product = x->op == QF_OP_cumprod;
+
+    if (x->compute == QF_DT_f64)
+        (product ? multiply_floats : add_floats)(values, rows, width, carried);
+    else
+        (product ? multiply_integers : add_integers)(values, rows, width, carried);
+}
+
+/* What each of `rows` rows starts from. */
+static void start_rows(const qfi_breaker *x, int64_t rows, char *carried)
+{
+    const bool product = x->op == QF_OP_cumprod;
+    const double real = product;
+    const uint64_t whole = product;
+
+    for (int64_t i = 0; i < rows; i++)
+        memcpy(carried + i * 8,
+               x->compute == QF_DT_f64 ? (const void *)&real : (const void *)&whole, 8);
 }
 
 static char *rounded(const qfi_breaker *x, int64_t n, char *a, char *b)
@@ -99,11 +119,11 @@ static qf_status scan_block(const void *user, qfi_run *run, const qfi_panel_bloc
     const int64_t size = qf_dtype_get(s->x->type.dtype)->bits / 8;
     const qfi_walk chunks = qfi_panel_chunks(p, block);
     char *other = mine + QFI_BLOCK * 8,
-         *sums = block->carried ? block->carried : other + QFI_BLOCK * 8;
+         *carried = block->carried ? block->carried : other + QFI_BLOCK * 8;
     int64_t lo[QFI_DIMS], n[QFI_DIMS], stride[QFI_DIMS], column = block->column, to = 0;
 
     if (column == 0)
-        memset(sums, 0, (size_t)block->rows * 8);
+        start_rows(s->x, block->rows, carried);
     for (int d = 0; d < p->n_row; d++)
         to += (block->lo[d] - p->lo[d]) * s->row_stride[d];
     memcpy(stride, s->row_stride, sizeof *stride * (size_t)p->n_row);
@@ -112,7 +132,7 @@ static qf_status scan_block(const void *user, qfi_run *run, const qfi_panel_bloc
         const int64_t width = qfi_panel_chunk(p, block, &chunks, c, lo, n),
                       skip = column < s->from ? s->from - column : 0;
         QF_TRY(qfi_run_dense(run, p->segment, lo, n, mine));
-        add_up(s->x, mine, block->rows, width, sums);
+        scan_rows(s->x, mine, block->rows, width, carried);
         if (skip < width) {
             const char *from = rounded(s->x, block->rows * width, mine, other);
             n[p->n_row] = width - skip;

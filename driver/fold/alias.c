@@ -310,11 +310,15 @@ static uint32_t origin_of_results(const qf_graph *body, const qfi_node *node,
         const qfi_id v = body->operand[node->first_in + k];
         if (v == QFI_NONE || !origin[v])
             continue;
-        if (k == 0 && (node->alias != QFI_FRESH || node->effect == QFI_WRITE))
+        if (k == 0 && node->alias != QFI_ALIAS_EACH &&
+            (node->alias != QFI_FRESH || node->effect == QFI_WRITE))
             return origin[v];
         any = ANY;
     }
-    return node->effect == QFI_UNKNOWN || node->effect == QFI_REGION ? any : 0;
+    return node->effect == QFI_UNKNOWN || node->effect == QFI_REGION ||
+                   node->alias == QFI_ALIAS_EACH
+               ? any
+               : 0;
 }
 
 static qf_status body_writes(qfi_pool *pool, const qf_graph *body, int depth, bool *written,
@@ -421,19 +425,30 @@ static qf_status link_operands(qfi_fold *fold, const qfi_scope *scope, const qfi
     return QF_OK;
 }
 
+/* The slot whose memory result k of a node shares; QFI_NONE if it has its own. */
+static uint32_t shared_slot(const qfi_run *run, const qfi_scope *scope, const qfi_node *node,
+                            uint32_t k)
+{
+    const uint32_t which = node->alias == QFI_ALIAS_EACH ? k : 0;
+    const bool shares = node->alias != QFI_FRESH || node->effect == QFI_WRITE;
+    const qfi_id v =
+        shares && which < node->n_in ? scope->graph->operand[node->first_in + which] : QFI_NONE;
+
+    return v != QFI_NONE && run->slot[scope->base + v].root != QFI_NONE ? scope->base + v
+                                                                        : QFI_NONE;
+}
+
 qf_status qfi_keep_effects(qfi_fold *fold, uint32_t scope_number, qfi_id n, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
     const qfi_scope scope = run->scope[scope_number];
     const qfi_node *node = &scope.graph->node[n];
-    const qfi_id first = node->n_in ? scope.graph->operand[node->first_in] : QFI_NONE;
-    const bool shares = first != QFI_NONE && run->slot[scope.base + first].root != QFI_NONE &&
-                        (node->alias != QFI_FRESH || node->effect == QFI_WRITE);
     QF_TRY(qfi_keep_writes(fold, scope_number, n, diag));
     for (uint32_t k = 0; k < node->n_out; k++) {
         const uint32_t slot = scope.base + node->first_out + k;
-        if (shares) {
-            qfi_slot_alias(run, slot, scope.base + first, false, QFI_NONE);
+        const uint32_t shared = shared_slot(run, &scope, node, k);
+        if (shared != QFI_NONE) {
+            qfi_slot_alias(run, slot, shared, false, QFI_NONE);
             run->root[run->slot[slot].root].watched = true;
             continue;
         }

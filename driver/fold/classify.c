@@ -143,10 +143,13 @@ static qf_status bind_result(const visitor *v, const qfi_node *node, uint32_t k,
     const qfi_scope scope = v->run->scope[v->scope];
     const qfi_id value = node->first_out + k;
     const uint32_t slot = scope.base + value;
-    const qfi_id first = node->n_in ? scope.graph->operand[node->first_in] : QFI_NONE;
+    const uint32_t which = node->alias == QFI_ALIAS_EACH ? k : 0;
+    const qfi_id first =
+        which < node->n_in ? scope.graph->operand[node->first_in + which] : QFI_NONE;
     const qfi_value *values = scope.graph->value;
     const bool maybe = node->alias == QFI_ALIAS_MAYBE && first != QFI_NONE;
-    const bool sure = node->alias == QFI_ALIAS && first != QFI_NONE;
+    const bool sure =
+        (node->alias == QFI_ALIAS || node->alias == QFI_ALIAS_EACH) && first != QFI_NONE;
     const bool number = values[value].kind == QF_VALUE_SCALAR;
     if (number || (!sure && !(maybe && may_be_view(&values[first], &values[value]))))
         return qfi_root_add(v->fold, slot, ref, diag);

@@ -60,9 +60,9 @@ typedef enum qfi_effect {
                    given */
 } qfi_effect;
 
-/* Whether result 0 shares memory with operand 0. MAYBE: when the layout allows a view (reshape,
- * contiguous, to). */
-typedef enum qfi_alias { QFI_FRESH, QFI_ALIAS, QFI_ALIAS_MAYBE } qfi_alias;
+/* Whether results share memory with operand 0. MAYBE: when the layout allows a view (reshape,
+ * contiguous, to).  EACH: every result with the operand of its number. */
+typedef enum qfi_alias { QFI_FRESH, QFI_ALIAS, QFI_ALIAS_MAYBE, QFI_ALIAS_EACH } qfi_alias;
 
 /* first_in, n_in: range of operand[], every tensor or number that the call names, lists flattened,
  * in argument order; QFI_NONE entries stand for absent ones.  first_out, n_out: consecutive ids of

@@ -158,6 +158,9 @@ qf_dtype qfi_promote(qf_dtype a, qf_dtype b);
 /* torch.result_type of the operands; refuses where there is none. */
 qf_dtype qfi_result_dtype(qfi_lowering *l, const qfi_operand *x, uint32_t n);
 qfi_operand qfi_arg_operand(qfi_lowering *l, const char *name);
+/* The tensors of a list argument as references of the pool, none absent; NULL, refused, if it lists
+ * none. */
+qfi_ref *qfi_arg_list(qfi_lowering *l, const char *name, uint32_t *n);
 /* The operand in a dtype; numbers become scalars, integers wrap. */
 qfi_ref qfi_operand_as(qfi_lowering *l, const qfi_operand *x, qf_dtype dtype);
 /* One element, as torch's kernels tell scalars from tensors. */
@@ -169,6 +172,8 @@ qfi_ref qfi_scalar(qfi_lowering *l, qf_dtype dtype, double value);
 qfi_ref qfi_full_int(qfi_lowering *l, qf_dtype dtype, int64_t value);
 bool qfi_number_fits(qfi_number number, qf_dtype dtype, bool strict);
 double qfi_number_double(qfi_number number);
+/* The largest number of a float dtype; those that have no arithmetic count as f32. */
+double qfi_largest(qf_dtype dtype);
 bool qfi_number_truth(qfi_number number);
 /* The dtype that factories give a number. */
 qf_dtype qfi_number_dtype(qfi_number number);
@@ -204,6 +209,18 @@ typedef struct qfi_indices {
 
 /* Fills *out from the argument `name`; out of range is INT64_MAX. */
 void qfi_arg_indices(qfi_lowering *l, const char *name, qf_type type, qfi_indices *out);
+
+/* ---- aten_reduce.c: reductions ---- */
+
+/* The dims that "dim" names; all of them if it is absent, None or (unless `empty_is_none`) empty. */
+uint32_t qfi_reduced_dims(qfi_lowering *l, int rank, bool empty_is_none);
+bool qfi_keeps_dims(qfi_lowering *l);
+/* op over a set of dims; x itself over none. */
+qfi_ref qfi_reduce(qfi_lowering *l, qf_op op, qfi_ref x, uint32_t dims, bool keep);
+/* The mean square of the distance from the mean, over the count less a correction; f64. The mean,
+ * also f64 and with its dims kept, in *mean. */
+qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correction, bool keep,
+                     qfi_ref *mean);
 
 /* ---- builders ---- */
 

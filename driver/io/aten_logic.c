@@ -39,30 +39,83 @@ void qfi_build_ge(qfi_lowering *l)
     build_compare(l, QF_OP_ge);
 }
 
-/* Integers are neither. */
-static void build_special(qfi_lowering *l, bool infinite)
+/* What floats may be besides numbers. Integers are finite. */
+typedef enum special { NAN_ONLY, ANY_INFINITY, PLUS_INFINITY, MINUS_INFINITY, FINITE } special;
+
+static qfi_ref is_special(qfi_lowering *l, special kind, qfi_ref x)
+{
+    static const struct {
+        qf_op op;
+        bool size;
+        double than;
+    } test[] = { [ANY_INFINITY] = { QF_OP_eq, true, INFINITY },
+                 [PLUS_INFINITY] = { QF_OP_eq, false, INFINITY },
+                 [MINUS_INFINITY] = { QF_OP_eq, false, -INFINITY },
+                 [FINITE] = { QF_OP_lt, true, INFINITY } };
+
+    if (kind == NAN_ONLY)
+        return qfi_append2(l, QF_OP_ne, x, x);
+    const qfi_ref limit = qfi_scalar(l, qfi_type_of(l, x).dtype, test[kind].than);
+    return qfi_append2(l, test[kind].op, test[kind].size ? qfi_append1(l, QF_OP_abs, NULL, x) : x,
+                       limit);
+}
+
+static void build_special(qfi_lowering *l, special kind)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
-    const qf_type type = qfi_type_of(l, x);
-    qf_type flags = type;
+    qf_type flags = qfi_type_of(l, x);
 
+    if (qfi_class(flags.dtype) == QF_CLASS_FLOAT) {
+        qfi_result(l, is_special(l, kind, x));
+        return;
+    }
     flags.dtype = QF_DT_b8;
-    if (qfi_class(type.dtype) != QF_CLASS_FLOAT)
-        qfi_result(l, qfi_expand_like(l, qfi_full_int(l, QF_DT_b8, 0), flags));
-    else if (infinite)
-        qfi_result(l, qfi_append2(l, QF_OP_eq, qfi_append1(l, QF_OP_abs, NULL, x),
-                                  qfi_scalar(l, type.dtype, INFINITY)));
-    else
-        qfi_result(l, qfi_append2(l, QF_OP_ne, x, x));
+    qfi_result(l, qfi_expand_like(l, qfi_full_int(l, QF_DT_b8, kind == FINITE), flags));
 }
 
-void qfi_build_isinf(qfi_lowering *l)
-{
-    build_special(l, true);
-}
 void qfi_build_isnan(qfi_lowering *l)
 {
-    build_special(l, false);
+    build_special(l, NAN_ONLY);
+}
+void qfi_build_isinf(qfi_lowering *l)
+{
+    build_special(l, ANY_INFINITY);
+}
+void qfi_build_isposinf(qfi_lowering *l)
+{
+    build_special(l, PLUS_INFINITY);
+}
+void qfi_build_isneginf(qfi_lowering *l)
+{
+    build_special(l, MINUS_INFINITY);
+}
+void qfi_build_isfinite(qfi_lowering *l)
+{
+    build_special(l, FINITE);
+}
+
+/* NaN becomes 0, infinities the ends of the dtype, unless other numbers are given. */
+void qfi_build_nan_to_num(qfi_lowering *l)
+{
+    static const struct {
+        special kind;
+        const char *name;
+    } replaced[] = { { NAN_ONLY, "nan" },
+                     { PLUS_INFINITY, "posinf" },
+                     { MINUS_INFINITY, "neginf" } };
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_dtype dtype = qfi_type_of(l, x).dtype;
+    const double end = qfi_largest(dtype), fallback[] = { 0, end, -end };
+    qfi_ref result = x;
+
+    for (int i = 0; i < 3 && qfi_class(dtype) == QF_CLASS_FLOAT; i++) {
+        const qfi_ref value =
+            qfi_arg_has(l, replaced[i].name)
+                ? qfi_full(l, (qf_type){ .dtype = dtype }, qfi_arg_number(l, replaced[i].name))
+                : qfi_scalar(l, dtype, fallback[i]);
+        result = qfi_append3(l, QF_OP_where, is_special(l, replaced[i].kind, x), value, result);
+    }
+    qfi_result(l, result);
 }
 
 /* ---- logic ---- */

@@ -59,6 +59,69 @@ void qfi_build_sigmoid(qfi_lowering *l)
     build_float(l, QF_OP_sigmoid);
 }
 
+void qfi_build_expm1(qfi_lowering *l)
+{
+    build_float(l, QF_OP_expm1);
+}
+void qfi_build_log1p(qfi_lowering *l)
+{
+    build_float(l, QF_OP_log1p);
+}
+void qfi_build_log2(qfi_lowering *l)
+{
+    build_float(l, QF_OP_log2);
+}
+void qfi_build_log10(qfi_lowering *l)
+{
+    build_float(l, QF_OP_log10);
+}
+void qfi_build_sinh(qfi_lowering *l)
+{
+    build_float(l, QF_OP_sinh);
+}
+void qfi_build_cosh(qfi_lowering *l)
+{
+    build_float(l, QF_OP_cosh);
+}
+void qfi_build_tan(qfi_lowering *l)
+{
+    build_float(l, QF_OP_tan);
+}
+void qfi_build_asin(qfi_lowering *l)
+{
+    build_float(l, QF_OP_asin);
+}
+void qfi_build_acos(qfi_lowering *l)
+{
+    build_float(l, QF_OP_acos);
+}
+void qfi_build_atan(qfi_lowering *l)
+{
+    build_float(l, QF_OP_atan);
+}
+void qfi_build_asinh(qfi_lowering *l)
+{
+    build_float(l, QF_OP_asinh);
+}
+void qfi_build_acosh(qfi_lowering *l)
+{
+    build_float(l, QF_OP_acosh);
+}
+void qfi_build_atanh(qfi_lowering *l)
+{
+    build_float(l, QF_OP_atanh);
+}
+
+/* What truncation takes away; exact. */
+void qfi_build_frac(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+
+    if (qfi_class(qfi_type_of(l, x).dtype) != QF_CLASS_FLOAT)
+        qfi_refuse(l, QF_REASON_undefined, "the fraction of integers");
+    qfi_result(l, qfi_append2(l, QF_OP_sub, x, qfi_append1(l, QF_OP_trunc, NULL, x)));
+}
+
 /* Rounding leaves integers as they are. */
 static void build_rounding(qfi_lowering *l, qf_op op)
 {

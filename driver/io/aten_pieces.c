@@ -1,10 +1,11 @@
-/* Builders of tensors put together from parts: cat, stack, repeat, pad, roll, scatter. */
+/* Builders of tensors put together from parts: cat, stack, grids, repeat, pad, roll, scatter. */
 #include "aten_build.h"
+
+#include <string.h>
 
 /* ---- cat, stack ---- */
 
-/* The tensors of a list argument as references of the pool; none are absent. */
-static qfi_ref *list_refs(qfi_lowering *l, const char *name, uint32_t *n)
+qfi_ref *qfi_arg_list(qfi_lowering *l, const char *name, uint32_t *n)
 {
     const qfi_arg *arg = qfi_arg_get(l, name);
     qfi_ref *refs;
@@ -66,7 +67,7 @@ static uint32_t drop_legacy_empty(const qfi_lowering *l, qfi_ref *refs, uint32_t
 void qfi_build_cat(qfi_lowering *l)
 {
     uint32_t n;
-    qfi_ref *refs = list_refs(l, "tensors", &n);
+    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
 
     if (!refs)
         return;
@@ -81,7 +82,7 @@ void qfi_build_cat(qfi_lowering *l)
 void qfi_build_stack(qfi_lowering *l)
 {
     uint32_t n;
-    qfi_ref *refs = list_refs(l, "tensors", &n);
+    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
 
     if (!refs)
         return;
@@ -90,6 +91,109 @@ void qfi_build_stack(qfi_lowering *l)
     for (uint32_t i = 0; i < n; i++)
         refs[i] = qfi_unsqueeze(l, refs[i], dim);
     qfi_result(l, qfi_cat(l, refs, n, dim));
+}
+
+/* As many dims of size 1 as torch's atleast_… gives a tensor of fewer: in front, but for the last of
+ * three. */
+static qfi_ref at_least(qfi_lowering *l, qfi_ref x, int rank)
+{
+    for (int have = qfi_type_of(l, x).rank; have < rank && qfi_lowering_ok(l); have++)
+        x = qfi_unsqueeze(l, x, have == 2 ? 2 : 0);
+    return x;
+}
+
+/* Along dim, or dim 0 of vectors, after at_least(rank). */
+static void pile(qfi_lowering *l, int rank, uint8_t dim)
+{
+    uint32_t n;
+    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
+
+    if (!refs)
+        return;
+    promote_all(l, refs, n);
+    for (uint32_t i = 0; i < n; i++)
+        refs[i] = at_least(l, refs[i], rank);
+    qfi_result(l, qfi_cat(l, refs, n, dim < qfi_type_of(l, refs[0]).rank ? dim : 0));
+}
+
+void qfi_build_hstack(qfi_lowering *l)
+{
+    pile(l, 1, 1);
+}
+void qfi_build_vstack(qfi_lowering *l)
+{
+    pile(l, 2, 0);
+}
+void qfi_build_dstack(qfi_lowering *l)
+{
+    pile(l, 3, 2);
+}
+
+/* Vectors are columns. */
+void qfi_build_column_stack(qfi_lowering *l)
+{
+    uint32_t n;
+    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
+
+    if (!refs)
+        return;
+    promote_all(l, refs, n);
+    for (uint32_t i = 0; i < n; i++)
+        for (int rank = qfi_type_of(l, refs[i]).rank; rank < 2 && qfi_lowering_ok(l); rank++)
+            refs[i] = qfi_unsqueeze(l, refs[i], (uint8_t)rank);
+    qfi_result(l, qfi_cat(l, refs, n, 1));
+}
+
+/* ---- grids ---- */
+
+/* Vectors along a dim each; "xy" swaps the first two. */
+void qfi_build_meshgrid(qfi_lowering *l)
+{
+    const qfi_arg *order = qfi_arg_get(l, "indexing");
+    const bool swap = order->kind == QFI_ARG_TEXT && qfi_str_is(order->text, "xy");
+    int64_t size[QF_MAX_RANK], one[QF_MAX_RANK];
+    uint32_t n;
+    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
+
+    if (order->kind != QFI_ARG_ABSENT && !swap &&
+        (order->kind != QFI_ARG_TEXT || !qfi_str_is(order->text, "ij")))
+        qfi_refuse(l, QF_REASON_unsupported_argument, "argument indexing");
+    if (n > QF_MAX_RANK)
+        qfi_refuse(l, QF_REASON_unsupported_rank, "rank %u", (unsigned)n);
+    for (uint32_t i = 0; i < n && qfi_lowering_ok(l); i++) {
+        size[swap && n > 1 && i < 2 ? 1 - i : i] = qfi_elements_of(l, refs[i]);
+        one[i] = 1;
+    }
+    for (uint32_t i = 0; i < n && qfi_lowering_ok(l); i++) {
+        const uint32_t dim = swap && n > 1 && i < 2 ? 1 - i : i;
+        one[dim] = size[dim];
+        qfi_give(l, i, qfi_expand(l, qfi_reshape(l, refs[i], n, one), n, size));
+        one[dim] = 1;
+    }
+}
+
+/* All in the shape that they have together. */
+void qfi_build_broadcast_tensors(qfi_lowering *l)
+{
+    qf_type all = { 0 };
+    uint32_t n;
+    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const qf_type type = qfi_type_of(l, refs[i]);
+        const int more = type.rank - all.rank;
+        if (more > 0) {
+            memmove(&all.dim[more], all.dim, (size_t)all.rank * sizeof *all.dim);
+            for (int d = 0; d < more; d++)
+                all.dim[d] = 1;
+            all.rank = type.rank;
+        }
+        for (int d = 0; d < type.rank; d++)
+            if (type.dim[d] != 1)
+                all.dim[all.rank - type.rank + d] = type.dim[d];
+    }
+    for (uint32_t i = 0; i < n && qfi_lowering_ok(l); i++)
+        qfi_give(l, i, qfi_expand_like(l, refs[i], all));
 }
 
 /* ---- repetition ---- */

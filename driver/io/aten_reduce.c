@@ -1,10 +1,9 @@
-/* Builders of reductions, norms, and sums along a dim. */
+/* Builders of reductions, and of sums and products along a dim. */
 #include "aten_build.h"
 
 #include <math.h>
 
-/* The dims that "dim" names; all of them if it is absent, None or (unless `none_is_none`) empty. */
-static uint32_t reduced_dims(qfi_lowering *l, int rank, bool empty_is_none)
+uint32_t qfi_reduced_dims(qfi_lowering *l, int rank, bool empty_is_none)
 {
     const uint32_t all = rank > 0 ? (1u << rank) - 1 : 0;
     int64_t dims[QF_MAX_RANK];
@@ -16,15 +15,22 @@ static uint32_t reduced_dims(qfi_lowering *l, int rank, bool empty_is_none)
     return n || empty_is_none ? set & all : all;
 }
 
-static bool keeps_dims(qfi_lowering *l)
+bool qfi_keeps_dims(qfi_lowering *l)
 {
     return qfi_arg_has(l, "keepdim") && qfi_arg_bool(l, "keepdim");
 }
 
-static qfi_ref reduce(qfi_lowering *l, qf_op op, qfi_ref x, uint32_t dims, bool keep)
+qfi_ref qfi_reduce(qfi_lowering *l, qf_op op, qfi_ref x, uint32_t dims, bool keep)
 {
     const qf_attrs attrs = { .reduce = { dims, keep } };
     return dims ? qfi_append1(l, op, &attrs, x) : x;
+}
+
+/* x without a set of dims of size 1. */
+static qfi_ref drop_dims(qfi_lowering *l, qfi_ref x, uint32_t dims)
+{
+    const qf_attrs attrs = { .mask = { dims } };
+    return dims ? qfi_append1(l, QF_OP_squeeze, &attrs, x) : x;
 }
 
 /* ---- sum, mean, extremes, any, all ---- */
@@ -35,10 +41,11 @@ void qfi_build_sum(qfi_lowering *l)
     const qf_type type = qfi_type_of(l, x);
     const bool is_float = qfi_class(type.dtype) == QF_CLASS_FLOAT;
     const qf_dtype dtype = qfi_arg_dtype(l, "dtype", is_float ? type.dtype : QF_DT_i64);
-    const uint32_t dims = reduced_dims(l, type.rank, false);
+    const uint32_t dims = qfi_reduced_dims(l, type.rank, false);
 
-    qfi_result(
-        l, qfi_cast(l, reduce(l, QF_OP_sum, qfi_cast(l, x, dtype), dims, keeps_dims(l)), dtype));
+    qfi_result(l,
+               qfi_cast(l, qfi_reduce(l, QF_OP_sum, qfi_cast(l, x, dtype), dims, qfi_keeps_dims(l)),
+                        dtype));
 }
 
 void qfi_build_mean(qfi_lowering *l)
@@ -49,14 +56,15 @@ void qfi_build_mean(qfi_lowering *l)
 
     if (qfi_class(dtype) != QF_CLASS_FLOAT)
         qfi_refuse(l, QF_REASON_undefined, "the mean of integers");
-    qfi_result(l, reduce(l, QF_OP_mean, qfi_cast(l, x, dtype), reduced_dims(l, type.rank, false),
-                         keeps_dims(l)));
+    qfi_result(l, qfi_reduce(l, QF_OP_mean, qfi_cast(l, x, dtype),
+                             qfi_reduced_dims(l, type.rank, false), qfi_keeps_dims(l)));
 }
 
 static void build_extreme(qfi_lowering *l, qf_op op)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
-    qfi_result(l, reduce(l, op, x, reduced_dims(l, qfi_type_of(l, x).rank, false), keeps_dims(l)));
+    qfi_result(l, qfi_reduce(l, op, x, qfi_reduced_dims(l, qfi_type_of(l, x).rank, false),
+                             qfi_keeps_dims(l)));
 }
 
 void qfi_build_amax(qfi_lowering *l)
@@ -73,12 +81,12 @@ static void build_truth(qfi_lowering *l, bool all)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const qf_type type = qfi_type_of(l, x);
-    const uint32_t dims = reduced_dims(l, type.rank, true);
+    const uint32_t dims = qfi_reduced_dims(l, type.rank, true);
     qfi_ref truth = qfi_cast(l, x, QF_DT_b8);
 
     if (all)
         truth = qfi_append1(l, QF_OP_logical_not, NULL, truth);
-    truth = reduce(l, QF_OP_any, truth, dims, keeps_dims(l));
+    truth = qfi_reduce(l, QF_OP_any, truth, dims, qfi_keeps_dims(l));
     if (all)
         truth = qfi_append1(l, QF_OP_logical_not, NULL, truth);
     qfi_result(l, type.dtype == QF_DT_u8 ? qfi_cast(l, truth, QF_DT_u8) : truth);
@@ -93,59 +101,32 @@ void qfi_build_all(qfi_lowering *l)
     build_truth(l, true);
 }
 
-/* ---- norms ---- */
-
-static qfi_ref norm(qfi_lowering *l, qfi_ref x, double order, uint32_t dims, bool keep)
-{
-    if (qfi_class(qfi_type_of(l, x).dtype) != QF_CLASS_FLOAT)
-        qfi_refuse(l, QF_REASON_undefined, "the norm of integers");
-    if (order == 2.0 && dims)
-        return reduce(l, QF_OP_norm2, x, dims, keep);
-    const qfi_ref size = qfi_append1(l, QF_OP_abs, NULL, x);
-    if (order == 2.0 || order == 1.0)
-        return reduce(l, QF_OP_sum, size, dims, keep);
-    if (isinf(order))
-        return reduce(l, order > 0 ? QF_OP_amax : QF_OP_amin, size, dims, keep);
-    qfi_refuse(l, QF_REASON_unsupported_argument, "a norm of order %g", order);
-    return QFI_NONE;
-}
-
-void qfi_build_vector_norm(qfi_lowering *l)
+/* log(sum(exp(x))), of what is left of each after the greatest is taken away; each step is rounded.
+ */
+void qfi_build_logsumexp(qfi_lowering *l)
 {
     const qfi_ref self = qfi_arg_tensor(l, "self");
-    const qf_type type = qfi_type_of(l, self);
-    const qfi_ref x = qfi_cast(l, self, qfi_arg_dtype(l, "dtype", type.dtype));
-    const double order = qfi_number_double(qfi_arg_number(l, "ord"));
+    const bool is_float = qfi_class(qfi_type_of(l, self).dtype) == QF_CLASS_FLOAT;
+    const qfi_ref x = is_float ? self : qfi_cast(l, self, QF_DT_f32);
+    const qf_type type = qfi_type_of(l, x);
+    const uint32_t dims = qfi_reduced_dims(l, type.rank, false);
+    const bool keep = qfi_keeps_dims(l);
+    qfi_ref most = qfi_reduce(l, QF_OP_amax, x, dims, true);
+    const qfi_ref infinite = qfi_append2(l, QF_OP_eq, qfi_append1(l, QF_OP_abs, NULL, most),
+                                         qfi_scalar(l, type.dtype, INFINITY));
 
-    qfi_result(l, norm(l, x, order, reduced_dims(l, type.rank, false), keeps_dims(l)));
-}
-
-void qfi_build_norm(qfi_lowering *l)
-{
-    const qfi_ref x = qfi_arg_tensor(l, "self");
-    const double order = qfi_arg_has(l, "p") ? qfi_number_double(qfi_arg_number(l, "p")) : 2.0;
-
-    qfi_result(l, norm(l, x, order, reduced_dims(l, qfi_type_of(l, x).rank, false), keeps_dims(l)));
-}
-
-/* v * (g / |v|), the norm over all dims but one. */
-void qfi_build_weight_norm(qfi_lowering *l)
-{
-    const qfi_ref v = qfi_arg_tensor(l, "v"), g = qfi_arg_tensor(l, "g");
-    const qf_type type = qfi_type_of(l, v);
-    const int64_t dim = qfi_arg_int(l, "dim");
-    const uint32_t all = type.rank > 0 ? (1u << type.rank) - 1 : 0;
-    const uint32_t dims = dim == -1 ? all : all & ~(1u << qfi_dim(l, dim, type.rank));
-    const qfi_ref length = norm(l, v, 2.0, dims, dim != -1);
-
-    if (qfi_type_of(l, g).dtype != type.dtype)
-        qfi_refuse(l, QF_REASON_unsupported_dtype, "a length of another dtype");
-    qfi_result(l, qfi_append2(l, QF_OP_mul, v, qfi_append2(l, QF_OP_div, g, length)));
+    most = qfi_append3(l, QF_OP_where, infinite, qfi_scalar(l, type.dtype, 0), most);
+    const qfi_ref e = qfi_append1(l, QF_OP_exp, NULL, qfi_append2(l, QF_OP_sub, x, most));
+    const qfi_ref sum = qfi_reduce(l, QF_OP_sum, e, dims, keep);
+    const qfi_ref rest = qfi_append1(l, QF_OP_log, NULL, sum);
+    if (!keep)
+        most = drop_dims(l, most, dims);
+    qfi_result(l, qfi_append2(l, QF_OP_add, rest, most));
 }
 
 /* ---- along a dim ---- */
 
-void qfi_build_cumsum(qfi_lowering *l)
+static void build_scan(qfi_lowering *l, qf_op op)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const qf_type type = qfi_type_of(l, x);
@@ -154,8 +135,18 @@ void qfi_build_cumsum(qfi_lowering *l)
     const qf_attrs attrs = { .dim = { qfi_dim(l, qfi_arg_int(l, "dim"), type.rank) } };
     const qfi_ref from = qfi_cast(l, x, dtype);
 
-    qfi_result(l,
-               type.rank ? qfi_cast(l, qfi_append1(l, QF_OP_cumsum, &attrs, from), dtype) : from);
+    l->env->inexact |=
+        qfi_is_half(dtype); /* torch adds and multiplies them in f32, here it is f64 */
+    qfi_result(l, type.rank ? qfi_cast(l, qfi_append1(l, op, &attrs, from), dtype) : from);
+}
+
+void qfi_build_cumsum(qfi_lowering *l)
+{
+    build_scan(l, QF_OP_cumsum);
+}
+void qfi_build_cumprod(qfi_lowering *l)
+{
+    build_scan(l, QF_OP_cumprod);
 }
 
 void qfi_build_diff(qfi_lowering *l)
@@ -222,44 +213,56 @@ void qfi_build_prod(qfi_lowering *l)
         x = qfi_flatten(l, x);
     const uint8_t dim = whole ? 0 : qfi_dim(l, qfi_arg_int(l, "dim"), qfi_type_of(l, x).rank);
     x = product_along(l, x, dim);
-    const bool keep = keeps_dims(l) && qfi_type_of(l, self).rank;
+    const bool keep = qfi_keeps_dims(l) && qfi_type_of(l, self).rank;
     qfi_result(l, qfi_cast(l, keep ? x : qfi_squeeze(l, x, dim), dtype));
 }
 
-/* The mean square of the distance from the mean, over the count less a correction; in f64. */
-static qfi_ref variance(qfi_lowering *l, qfi_ref x)
+qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correction, bool keep,
+                     qfi_ref *mean)
 {
     const qf_type type = qfi_type_of(l, x);
-    const uint32_t dims = reduced_dims(l, type.rank, false);
+    double n = 1;
+
+    for (int i = 0; i < type.rank; i++)
+        n *= dims & 1u << i ? (double)type.dim[i] : 1.0;
+    const qfi_ref wide = qfi_cast(l, x, QF_DT_f64);
+    *mean = qfi_reduce(l, QF_OP_mean, wide, dims, true);
+    const qfi_ref off = qfi_append2(l, QF_OP_sub, wide, *mean);
+    const qfi_ref squares = qfi_append2(l, QF_OP_mul, off, off);
+    const qfi_ref count = qfi_scalar(l, QF_DT_f64, n > correction ? n - correction : 0);
+    return qfi_append2(l, QF_OP_div, qfi_reduce(l, QF_OP_sum, squares, dims, keep), count);
+}
+
+/* The variance as result 0, or its root; the mean as result 1, where the node has one. */
+static void build_spread(qfi_lowering *l, bool root)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_type type = qfi_type_of(l, x);
+    const uint32_t dims = qfi_reduced_dims(l, type.rank, false);
     const bool unbiased = !qfi_arg_has(l, "unbiased") || qfi_arg_bool(l, "unbiased");
     const double correction = qfi_arg_has(l, "correction")
                                   ? qfi_number_double(qfi_arg_number(l, "correction"))
                                   : unbiased;
-    double n = 1;
+    const bool keep = qfi_keeps_dims(l);
+    qfi_ref mean;
 
     if (qfi_class(type.dtype) != QF_CLASS_FLOAT || !dims) {
         qfi_refuse(l, QF_REASON_unsupported_argument, "the variance of %s of rank %d",
                    qf_dtype_get(type.dtype)->name, type.rank);
-        return QFI_NONE;
+        return;
     }
-    for (int i = 0; i < type.rank; i++)
-        n *= dims & 1u << i ? (double)type.dim[i] : 1.0;
-    const qfi_ref wide = qfi_cast(l, x, QF_DT_f64);
-    const qfi_ref off = qfi_append2(l, QF_OP_sub, wide, reduce(l, QF_OP_mean, wide, dims, true));
-    const qfi_ref squares = qfi_append2(l, QF_OP_mul, off, off);
-    const qfi_ref count = qfi_scalar(l, QF_DT_f64, n > correction ? n - correction : 0);
-    return qfi_append2(l, QF_OP_div, reduce(l, QF_OP_sum, squares, dims, keeps_dims(l)), count);
+    qfi_ref spread = qfi_variance(l, x, dims, correction, keep, &mean);
+    if (root)
+        spread = qfi_append1(l, QF_OP_sqrt, NULL, spread);
+    qfi_result(l, qfi_cast(l, spread, type.dtype));
+    qfi_give(l, 1, qfi_cast(l, keep ? mean : drop_dims(l, mean, dims), type.dtype));
 }
 
 void qfi_build_var(qfi_lowering *l)
 {
-    const qfi_ref x = qfi_arg_tensor(l, "self");
-    qfi_result(l, qfi_cast(l, variance(l, x), qfi_type_of(l, x).dtype));
+    build_spread(l, false);
 }
-
 void qfi_build_std(qfi_lowering *l)
 {
-    const qfi_ref x = qfi_arg_tensor(l, "self");
-    const qfi_ref root = qfi_append1(l, QF_OP_sqrt, NULL, variance(l, x));
-    qfi_result(l, qfi_cast(l, root, qfi_type_of(l, x).dtype));
+    build_spread(l, true);
 }

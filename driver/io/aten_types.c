@@ -189,12 +189,26 @@ static bool fits_integer(qfi_number number, qf_dtype dtype)
     return number.v.i <= max && number.v.i >= (is_signed ? -max - 1 : -max);
 }
 
-bool qfi_number_fits(qfi_number number, qf_dtype dtype, bool strict)
+double qfi_largest(qf_dtype dtype)
 {
     static const struct {
         qf_dtype dtype;
         double max;
-    } strict_max[] = { { QF_DT_f16, 65504.0 }, { QF_DT_bf16, 0x1.fep127 } };
+    } largest[] = {
+        { QF_DT_f16, 65504.0 },
+        { QF_DT_bf16, 0x1.fep127 },
+        { QF_DT_f32, (double)FLT_MAX },
+        { QF_DT_f64, DBL_MAX },
+    };
+
+    for (size_t i = 0; i < sizeof largest / sizeof *largest; i++)
+        if (dtype == largest[i].dtype)
+            return largest[i].max;
+    return (double)FLT_MAX;
+}
+
+bool qfi_number_fits(qfi_number number, qf_dtype dtype, bool strict)
+{
     const double v = fabs(qfi_number_double(number));
 
     if (qfi_class(dtype) == QF_CLASS_BOOL)
@@ -203,10 +217,7 @@ bool qfi_number_fits(qfi_number number, qf_dtype dtype, bool strict)
         return fits_integer(number, dtype);
     if (dtype == QF_DT_f64 || isinf(v) || isnan(v))
         return true;
-    for (size_t i = 0; strict && i < sizeof strict_max / sizeof *strict_max; i++)
-        if (dtype == strict_max[i].dtype && v > strict_max[i].max)
-            return false;
-    return v <= (double)FLT_MAX;
+    return v <= (strict ? qfi_largest(dtype) : (double)FLT_MAX);
 }
 
 qfi_ref qfi_full(qfi_lowering *l, qf_type type, qfi_number number)

@@ -67,6 +67,7 @@ static bool wants_small(qf_op op)
     case QF_OP_mean:
     case QF_OP_norm2:
     case QF_OP_cumsum:
+    case QF_OP_cumprod:
     case QF_OP_pow:
         return true;
     default:

@@ -113,22 +113,22 @@ static void reduce(qf_op op, const qf_attrs *a, const ref_tensor *in, ref_tensor
     }
 }
 
-static void cumsum(const qf_attrs *a, const ref_tensor *in, ref_tensor *out)
+static void scan(qf_op op, const qf_attrs *a, const ref_tensor *in, ref_tensor *out)
 {
     const qf_dtype t = in->type.dtype;
 
     for (int64_t i = 0; i < out->n; i++) {
         int64_t at[QF_MAX_RANK];
-        double sum = 0;
-        uint64_t whole = 0;
+        double sum = op == QF_OP_cumprod;
+        uint64_t whole = op == QF_OP_cumprod;
         ref_coordinates(&out->type, i, at);
         const int64_t last = at[a->dim.dim];
         for (at[a->dim.dim] = 0; at[a->dim.dim] <= last; at[a->dim.dim]++) {
             const uint64_t bits = in->e[ref_number(&in->type, at)][0];
-            if (ref_is_float(t))
-                sum += ref_real(t, bits);
-            else
-                whole += (uint64_t)ref_int(t, bits);
+            const double real = ref_is_float(t) ? ref_real(t, bits) : 0;
+            const uint64_t v = ref_is_float(t) ? 0 : (uint64_t)ref_int(t, bits);
+            sum = op == QF_OP_cumprod ? sum * real : sum + real;
+            whole = op == QF_OP_cumprod ? whole * v : whole + v;
         }
         out->e[i][0] =
             !ref_is_float(t) ? whole : ref_from_real(t, t == QF_DT_f64 ? sum : (double)(float)sum);
@@ -139,8 +139,8 @@ bool ref_breaker(qf_op op, const qf_attrs *a, const ref_tensor *in, ref_tensor *
 {
     if (op == QF_OP_matmul)
         matmul(in, out);
-    else if (op == QF_OP_cumsum)
-        cumsum(a, in, out);
+    else if (op == QF_OP_cumsum || op == QF_OP_cumprod)
+        scan(op, a, in, out);
     else
         reduce(op, a, in, out);
     return true;

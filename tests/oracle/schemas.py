@@ -29,6 +29,9 @@ ALIASES = {
     "aten.lift.default": "returns its argument",
     "aten.type_as.default": "returns its argument if nothing changes",
     "aten.dropout.default": "returns its argument in inference",
+    "aten.meshgrid.default": "views of its arguments",
+    "aten.meshgrid.indexing": "views of its arguments",
+    "aten.broadcast_tensors.default": "views of its arguments",
 }
 # Writes nothing that anybody can see.
 NOT_A_WRITE = {"aten.detach_.default"}
