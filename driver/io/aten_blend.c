@@ -42,8 +42,8 @@ static blend begin_scaled(qfi_lowering *l, qfi_ref *scaled)
     const blend b = begin(l, names, 3);
     const qfi_number value = qfi_arg_number(l, "value");
 
-    if (b.dtype == QF_DT_b8 || (qfi_class(b.dtype) != QF_CLASS_FLOAT && !value.v.is_int))
-        qfi_refuse(l, QF_REASON_undefined, "booleans, or a fraction of integers");
+    if (b.dtype == QF_DT_b8 || !qfi_number_fits(value, b.dtype, false))
+        qfi_refuse(l, QF_REASON_undefined, "booleans, or a value that does not fit");
     *scaled = qfi_append2(l, QF_OP_mul, b.x[1], qfi_full(l, (qf_type){ .dtype = b.work }, value));
     return b;
 }
@@ -94,8 +94,8 @@ void qfi_build_lerp(qfi_lowering *l)
 
 /* ---- sums of exponentials ---- */
 
-/* log_base(base^self + base^other), as the greater one plus what the other adds; equal infinities
- * give themselves. */
+/* log_base(base^self + base^other), as the greater one plus what the other adds, fused with the
+ * factor to the base; equal infinities give themselves. */
 static void log_add(qfi_lowering *l, qf_op exponential, double per_log)
 {
     static const char *const names[] = { "self", "other" };
@@ -106,14 +106,12 @@ static void log_add(qfi_lowering *l, qf_op exponential, double per_log)
     const qfi_ref apart =
         qfi_append1(l, QF_OP_abs, NULL, qfi_append2(l, QF_OP_sub, b.x[0], b.x[1]));
     const qfi_ref e = qfi_append1(l, exponential, NULL, qfi_append1(l, QF_OP_neg, NULL, apart));
-    qfi_ref adds = qfi_append1(l, QF_OP_log1p, NULL, e);
-    if (per_log != 1)
-        adds = qfi_append2(l, QF_OP_mul, adds, qfi_scalar(l, b.work, per_log));
+    const qfi_ref adds = qfi_append1(l, QF_OP_log1p, NULL, e);
     const qfi_ref infinite = qfi_append2(l, QF_OP_eq, qfi_append1(l, QF_OP_abs, NULL, b.x[0]),
                                          qfi_scalar(l, b.work, INFINITY));
     const qfi_ref same =
         qfi_append2(l, QF_OP_bit_and, infinite, qfi_append2(l, QF_OP_eq, b.x[0], b.x[1]));
-    const qfi_ref sum = qfi_append2(l, QF_OP_add, most, adds);
+    const qfi_ref sum = qfi_append3(l, QF_OP_fma, adds, qfi_scalar(l, b.work, per_log), most);
 
     end(l, &b, qfi_append3(l, QF_OP_where, same, b.x[0], sum));
 }

@@ -5,6 +5,16 @@
 #include <math.h>
 #include <string.h>
 
+/* A further result, where somebody uses it: torch records another dtype for the statistics of half
+ * operands with f32 weights than it computes. */
+static void give_used(qfi_lowering *l, uint32_t slot, qfi_ref ref)
+{
+    const qfi_node *node = &l->graph->node[l->node];
+
+    if (slot < node->n_out && l->graph->value[node->first_out + slot].n_use)
+        qfi_give(l, slot, ref);
+}
+
 /* ---- norms ---- */
 
 static qfi_ref norm(qfi_lowering *l, qfi_ref x, double order, uint32_t dims, bool keep)
@@ -58,7 +68,7 @@ void qfi_build_weight_norm(qfi_lowering *l)
         qfi_refuse(l, QF_REASON_unsupported_dtype, "a length of another dtype");
     const qfi_ref by = qfi_append2(l, QF_OP_div, qfi_cast(l, g, work), length);
     qfi_result(l, qfi_cast(l, qfi_append2(l, QF_OP_mul, x, by), type.dtype));
-    qfi_give(l, 1, length);
+    give_used(l, 1, length);
 }
 
 /* ---- by mean and variance ---- */
@@ -144,8 +154,8 @@ void qfi_build_layer_norm(qfi_lowering *l)
     const qfi_ref weight = wide_arg(l, "weight", n, &type.dim[first]);
     const qfi_ref bias = wide_arg(l, "bias", n, &type.dim[first]);
     qfi_result(l, qfi_cast(l, affine(l, s.x, weight, bias), type.dtype));
-    qfi_give(l, 1, qfi_cast(l, s.mean, dtype));
-    qfi_give(l, 2, qfi_cast(l, s.rstd, dtype));
+    give_used(l, 1, qfi_cast(l, s.mean, dtype));
+    give_used(l, 2, qfi_cast(l, s.rstd, dtype));
 }
 
 /* Groups of channels of [n, channels, rest], each with its own mean. */
@@ -169,8 +179,8 @@ static void group_norm(qfi_lowering *l, int64_t n, int64_t channels, int64_t res
     const qfi_ref bias = wide_arg(l, "bias", 2, (const int64_t[]){ channels, 1 });
     const qfi_ref out = affine(l, qfi_reshape(l, s.x, 3, whole), weight, bias);
     qfi_result(l, qfi_reshape(l, qfi_cast(l, out, type.dtype), (uint32_t)type.rank, type.dim));
-    qfi_give(l, 1, qfi_reshape(l, qfi_cast(l, s.mean, dtype), 2, split));
-    qfi_give(l, 2, qfi_reshape(l, qfi_cast(l, s.rstd, dtype), 2, split));
+    give_used(l, 1, qfi_reshape(l, qfi_cast(l, s.mean, dtype), 2, split));
+    give_used(l, 2, qfi_reshape(l, qfi_cast(l, s.rstd, dtype), 2, split));
 }
 
 void qfi_build_native_group_norm(qfi_lowering *l)
@@ -213,7 +223,7 @@ void qfi_build_rms_norm(qfi_lowering *l)
     if (qfi_arg_has(l, "weight"))
         out = qfi_append2(l, QF_OP_mul, out, qfi_cast(l, qfi_arg_tensor(l, "weight"), work));
     qfi_result(l, qfi_cast(l, out, type.dtype));
-    qfi_give(l, 1, factor);
+    give_used(l, 1, factor);
 }
 
 /* ---- by recorded statistics ---- */
@@ -261,6 +271,6 @@ void qfi_build_batch_norm(qfi_lowering *l)
     qfi_result(l, qfi_cast(l, out, type.dtype));
     for (uint32_t i = 1; i < l->graph->node[l->node].n_out; i++) {
         none.dtype = i == 3 ? QF_DT_u8 : saved;
-        qfi_give(l, i, qfi_full(l, none, (qfi_number){ { .is_int = true }, QFI_NUMBER_INT }));
+        give_used(l, i, qfi_full(l, none, (qfi_number){ { .is_int = true }, QFI_NUMBER_INT }));
     }
 }
