@@ -69,7 +69,7 @@ void qfi_build_addcdiv(qfi_lowering *l)
 
 /* ---- lerp ---- */
 
-/* self + weight * (end - self), from the nearer end, fused. A number stays in f32 for half types. */
+/* self + weight * (end - self), from the nearer end, fused. Half types take a number in f32. */
 void qfi_build_lerp(qfi_lowering *l)
 {
     static const char *const names[] = { "self", "end", "weight" };

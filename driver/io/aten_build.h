@@ -212,7 +212,7 @@ void qfi_arg_indices(qfi_lowering *l, const char *name, qf_type type, qfi_indice
 
 /* ---- aten_reduce.c: reductions ---- */
 
-/* The dims that "dim" names; all of them if it is absent, None or (unless `empty_is_none`) empty. */
+/* The dims that "dim" names; all if it is absent, None or (unless `empty_is_none`) empty. */
 uint32_t qfi_reduced_dims(qfi_lowering *l, int rank, bool empty_is_none);
 bool qfi_keeps_dims(qfi_lowering *l);
 /* op over a set of dims; x itself over none. */

@@ -1,4 +1,4 @@
-/* Builders of norms, and of what is normalised: by its length, its spread, or recorded statistics. */
+/* Builders of norms, and of what is normalised: by length, spread, or recorded statistics. */
 #include "aten_build.h"
 
 #include <float.h>
@@ -201,8 +201,8 @@ void qfi_build_group_norm(qfi_lowering *l)
     group_norm(l, type.dim[0], type.dim[1], rest, qfi_arg_int(l, "num_groups"));
 }
 
-/* x * (1 / root(mean(x^2) + eps)) * weight, every step in f32 or f64. The second result, where there
- * is one, is the factor. */
+/* x * (1 / root(mean(x^2) + eps)) * weight, every step in f32 or f64. The second result, where
+ * there is one, is the factor. */
 void qfi_build_rms_norm(qfi_lowering *l)
 {
     const qfi_ref self = qfi_arg_tensor(l, "input");
@@ -241,8 +241,8 @@ static qfi_ref per_channel(qfi_lowering *l, const char *name, qf_type type, qf_d
     return qfi_reshape(l, qfi_cast(l, qfi_arg_tensor(l, name), dtype), (uint32_t)type.rank, dim);
 }
 
-/* fma(x, alpha, beta) with alpha = weight / root(var + eps) and beta = fma(-mean, alpha, bias), half
- * types in f32. What training would save is empty. */
+/* fma(x, alpha, beta) with alpha = weight / root(var + eps) and beta = fma(-mean, alpha, bias),
+ * half types in f32. What training would save is empty. */
 void qfi_build_batch_norm(qfi_lowering *l)
 {
     const qfi_ref self = qfi_arg_tensor(l, "input");

@@ -93,8 +93,8 @@ void qfi_build_stack(qfi_lowering *l)
     qfi_result(l, qfi_cat(l, refs, n, dim));
 }
 
-/* As many dims of size 1 as torch's atleast_… gives a tensor of fewer: in front, but for the last of
- * three. */
+/* As many dims of size 1 as torch's atleast_… gives a tensor of fewer: in front, but for the last
+ * of three. */
 static qfi_ref at_least(qfi_lowering *l, qfi_ref x, int rank)
 {
     for (int have = qfi_type_of(l, x).rank; have < rank && qfi_lowering_ok(l); have++)

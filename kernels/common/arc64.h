@@ -87,7 +87,8 @@ static inline qfk_dd qfk_atan_dd(qfk_dd t)
     return qfk_dd_add(at[(unsigned)step], qfk_dd_add(d, (qfk_dd){ tail, 0 }));
 }
 
-/* The angle of the point (x, y) for x, y >= 0, not both 0, neither below 2^-70 of the other but 0. */
+/* The angle of the point (x, y) for x, y >= 0, not both 0, neither below 2^-70 of the other unless
+ * it is 0. */
 static inline qfk_dd qfk_angle_dd(qfk_dd y, qfk_dd x)
 {
     if (y.hi <= x.hi)
