@@ -7,14 +7,22 @@ static const struct {
     qf_op op;
     qfi_breaker_make *make;
 } makers[] = {
-    { QF_OP_matmul, qfi_matmul_make },       { QF_OP_sum, qfi_reduce_make },
-    { QF_OP_mean, qfi_reduce_make },         { QF_OP_amax, qfi_reduce_make },
-    { QF_OP_amin, qfi_reduce_make },         { QF_OP_norm2, qfi_reduce_make },
-    { QF_OP_any, qfi_reduce_make },          { QF_OP_cumsum, qfi_scan_make },
-    { QF_OP_index_select, qfi_gather_make }, { QF_OP_index, qfi_gather_make },
-    { QF_OP_gather, qfi_gather_make },       { QF_OP_argmax, qfi_extreme_make },
-    { QF_OP_argmin, qfi_extreme_make },      { QF_OP_argsort, qfi_order_make },
-    { QF_OP_put, qfi_put_make },             { QF_OP_nonzero, qfi_nonzero_make },
+    { QF_OP_matmul, qfi_matmul_make },
+    { QF_OP_sum, qfi_reduce_make },
+    { QF_OP_mean, qfi_reduce_make },
+    { QF_OP_amax, qfi_reduce_make },
+    { QF_OP_amin, qfi_reduce_make },
+    { QF_OP_norm2, qfi_reduce_make },
+    { QF_OP_any, qfi_reduce_make },
+    { QF_OP_cumsum, qfi_scan_make },
+    { QF_OP_index_select, qfi_gather_make },
+    { QF_OP_index, qfi_gather_make },
+    { QF_OP_gather, qfi_gather_make },
+    { QF_OP_argmax, qfi_extreme_make },
+    { QF_OP_argmin, qfi_extreme_make },
+    { QF_OP_argsort, qfi_order_make },
+    { QF_OP_put, qfi_put_make },
+    { QF_OP_nonzero, qfi_nonzero_make },
     { QF_OP_cumprod, qfi_scan_make },
 };
 
@@ -24,8 +32,7 @@ bool qfi_breaker_is_whole(const qfi_builder *b, uint32_t id)
 
     if (op == QF_OP_put)
         return b->value[id].bytes <= b->budget / 2;
-    return op == QF_OP_cumsum || op == QF_OP_cumprod || op == QF_OP_argsort ||
-           op == QF_OP_nonzero;
+    return op == QF_OP_cumsum || op == QF_OP_cumprod || op == QF_OP_argsort || op == QF_OP_nonzero;
 }
 
 qf_status qfi_breaker_finish(qfi_builder *b, qfi_breaker *x)
