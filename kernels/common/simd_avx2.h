@@ -33,6 +33,15 @@ static inline __m128i qfk_load_bytes8(const void *p, size_t n)
     return _mm_cvtsi64_si128((long long)bytes);
 }
 
+/* 32 bytes; past the caches to where a vector is aligned. */
+static inline void qfk_put32(void *p, __m256i v, bool past)
+{
+    if (past)
+        _mm256_stream_si256(p, v);
+    else
+        _mm256_storeu_si256(p, v);
+}
+
 /* Floats. */
 static inline qfk_vf qfk_vf_load(const void *p, size_t n)
 {
@@ -54,6 +63,16 @@ static inline void qfk_vf_store_past(void *p, qfk_vf v, size_t n)
         _mm256_stream_ps(p, v);
     else
         qfk_vf_store(p, v, n);
+}
+
+/* Four vectors, one after the other. `past` is a constant. */
+static inline void qfk_vf_store4_f32(void *p, qfk_vf a, qfk_vf b, qfk_vf c, qfk_vf d, bool past)
+{
+    char *x = p;
+    qfk_put32(x, _mm256_castps_si256(a), past);
+    qfk_put32(x + 32, _mm256_castps_si256(b), past);
+    qfk_put32(x + 64, _mm256_castps_si256(c), past);
+    qfk_put32(x + 96, _mm256_castps_si256(d), past);
 }
 
 static inline qfk_vf qfk_vf_set(float f) { return _mm256_set1_ps(f); }
@@ -187,14 +206,6 @@ static inline void qfk_store_words(void *p, __m128i words, size_t n)
         qfk_store_first_bytes(p, words, 2 * n);
 }
 
-static inline void qfk_store_words_past(void *p, __m128i words, size_t n)
-{
-    if (n == QFK_LANES)
-        _mm_stream_si128(p, words);
-    else
-        qfk_store_words(p, words, n);
-}
-
 static inline __m128i qfk_low_words(qfk_vi v)
 {
     const __m256i pick =
@@ -209,6 +220,46 @@ static inline void qfk_vi_store_x16(void *p, qfk_vi v, size_t n)
     qfk_store_words(p, qfk_low_words(v), n);
 }
 
+/* Lanes of at most 16 bits of two vectors, lanes of at most 8 bits of four, in order: packs work in
+ * each half, so the quarters of their result are moved last. */
+static inline __m256i qfk_join_words(qfk_vi a, qfk_vi b)
+{
+    return _mm256_permute4x64_epi64(_mm256_packus_epi32(a, b), 0xd8);
+}
+
+static inline __m256i qfk_join_bytes(qfk_vi a, qfk_vi b, qfk_vi c, qfk_vi d)
+{
+    const __m256i words = _mm256_packus_epi32(a, b), more = _mm256_packus_epi32(c, d);
+    return _mm256_permutevar8x32_epi32(_mm256_packus_epi16(words, more),
+                                       _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+static inline void qfk_vi_store4_x8(void *p, qfk_vi a, qfk_vi b, qfk_vi c, qfk_vi d, bool past)
+{
+    const __m256i low = _mm256_set1_epi32(0xff);
+    qfk_put32(p,
+              qfk_join_bytes(_mm256_and_si256(a, low), _mm256_and_si256(b, low),
+                             _mm256_and_si256(c, low), _mm256_and_si256(d, low)),
+              past);
+}
+
+static inline void qfk_vi_store4_x16(void *p, qfk_vi a, qfk_vi b, qfk_vi c, qfk_vi d, bool past)
+{
+    const __m256i zero = _mm256_setzero_si256();
+    qfk_put32(p,
+              qfk_join_words(_mm256_blend_epi16(a, zero, 0xaa), _mm256_blend_epi16(b, zero, 0xaa)),
+              past);
+    qfk_put32((char *)p + 32,
+              qfk_join_words(_mm256_blend_epi16(c, zero, 0xaa), _mm256_blend_epi16(d, zero, 0xaa)),
+              past);
+}
+
+static inline void qfk_vi_store4_x32(void *p, qfk_vi a, qfk_vi b, qfk_vi c, qfk_vi d, bool past)
+{
+    qfk_vf_store4_f32(p, _mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(c),
+                      _mm256_castsi256_ps(d), past);
+}
+
 /* Short floats as floats, and back; bit for bit what f16.h, bf16.h and f8.h do. */
 static inline qfk_vf qfk_vf_load_f16(const void *p, size_t n)
 {
@@ -220,9 +271,12 @@ static inline void qfk_vf_store_f16(void *p, qfk_vf v, size_t n)
     qfk_store_words(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
 }
 
-static inline void qfk_vf_store_f16_past(void *p, qfk_vf v, size_t n)
+static inline void qfk_vf_store4_f16(void *p, qfk_vf a, qfk_vf b, qfk_vf c, qfk_vf d, bool past)
 {
-    qfk_store_words_past(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
+    const int how = _MM_FROUND_TO_NEAREST_INT;
+    qfk_put32(p, _mm256_set_m128i(_mm256_cvtps_ph(b, how), _mm256_cvtps_ph(a, how)), past);
+    qfk_put32((char *)p + 32, _mm256_set_m128i(_mm256_cvtps_ph(d, how), _mm256_cvtps_ph(c, how)),
+              past);
 }
 
 static inline qfk_vf qfk_vf_load_bf16(const void *p, size_t n)
@@ -230,24 +284,26 @@ static inline qfk_vf qfk_vf_load_bf16(const void *p, size_t n)
     return _mm256_castsi256_ps(_mm256_slli_epi32(qfk_vi_load_u16(p, n), 16));
 }
 
-static inline __m128i qfk_bf16_words(qfk_vf v)
+/* Rounded to bf16, each in the low half of its lane. */
+static inline __m256i qfk_bf16_lanes(qfk_vf v)
 {
     const __m256i u = _mm256_castps_si256(v), even = _mm256_set1_epi32(1);
     const __m256i lsb = _mm256_and_si256(_mm256_srli_epi32(u, 16), even);
     const __m256i half = _mm256_add_epi32(lsb, _mm256_set1_epi32(0x7fff));
     const __m256i rounded = _mm256_srli_epi32(_mm256_add_epi32(u, half), 16);
     const __m256i nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
-    return qfk_low_words(_mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc0), nan));
+    return _mm256_blendv_epi8(rounded, _mm256_set1_epi32(0x7fc0), nan);
 }
 
 static inline void qfk_vf_store_bf16(void *p, qfk_vf v, size_t n)
 {
-    qfk_store_words(p, qfk_bf16_words(v), n);
+    qfk_store_words(p, qfk_low_words(qfk_bf16_lanes(v)), n);
 }
 
-static inline void qfk_vf_store_bf16_past(void *p, qfk_vf v, size_t n)
+static inline void qfk_vf_store4_bf16(void *p, qfk_vf a, qfk_vf b, qfk_vf c, qfk_vf d, bool past)
 {
-    qfk_store_words_past(p, qfk_bf16_words(v), n);
+    qfk_put32(p, qfk_join_words(qfk_bf16_lanes(a), qfk_bf16_lanes(b)), past);
+    qfk_put32((char *)p + 32, qfk_join_words(qfk_bf16_lanes(c), qfk_bf16_lanes(d)), past);
 }
 
 /* The bits of e4m3 in the places of a half are the value over 2^8; 0x7f becomes a NaN. */

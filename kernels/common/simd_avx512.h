@@ -31,14 +31,6 @@ static inline void qfk_store_words(void *p, __m256i words, size_t n)
         _mm256_mask_storeu_epi16(p, qfk_first16(n), words);
 }
 
-static inline void qfk_store_words_past(void *p, __m256i words, size_t n)
-{
-    if (n == QFK_LANES)
-        _mm256_stream_si256(p, words);
-    else
-        qfk_store_words(p, words, n);
-}
-
 /* Floats. */
 static inline qfk_vf qfk_vf_load(const void *p, size_t n)
 {
@@ -60,6 +52,16 @@ static inline void qfk_vf_store_past(void *p, qfk_vf v, size_t n)
     else
         qfk_vf_store(p, v, n);
 }
+
+static inline void qfk_vf_put_f32(void *p, qfk_vf v, bool past)
+{
+    if (past)
+        _mm512_stream_ps(p, v);
+    else
+        _mm512_storeu_ps(p, v);
+}
+
+QFK_STORE4(qfk_vf_store4_f32, qfk_vf, qfk_vf_put_f32, 4)
 
 static inline qfk_vf qfk_vf_set(float f) { return _mm512_set1_ps(f); }
 static inline qfk_vf qfk_vf_add(qfk_vf a, qfk_vf b) { return _mm512_add_ps(a, b); }
@@ -188,6 +190,45 @@ static inline void qfk_vi_store_x16(void *p, qfk_vi v, size_t n)
     qfk_store_words(p, _mm512_cvtepi32_epi16(v), n);
 }
 
+/* Whole vectors of narrowed elements, plain or past the caches. */
+static inline void qfk_put16(void *p, __m128i bytes, bool past)
+{
+    if (past)
+        _mm_stream_si128(p, bytes);
+    else
+        _mm_storeu_si128(p, bytes);
+}
+
+static inline void qfk_put32(void *p, __m256i words, bool past)
+{
+    if (past)
+        _mm256_stream_si256(p, words);
+    else
+        _mm256_storeu_si256(p, words);
+}
+
+static inline void qfk_vi_put_x8(void *p, qfk_vi v, bool past)
+{
+    qfk_put16(p, _mm512_cvtepi32_epi8(v), past);
+}
+
+static inline void qfk_vi_put_x16(void *p, qfk_vi v, bool past)
+{
+    qfk_put32(p, _mm512_cvtepi32_epi16(v), past);
+}
+
+static inline void qfk_vi_put_x32(void *p, qfk_vi v, bool past)
+{
+    if (past)
+        _mm512_stream_si512(p, v);
+    else
+        _mm512_storeu_si512(p, v);
+}
+
+QFK_STORE4(qfk_vi_store4_x8, qfk_vi, qfk_vi_put_x8, 1)
+QFK_STORE4(qfk_vi_store4_x16, qfk_vi, qfk_vi_put_x16, 2)
+QFK_STORE4(qfk_vi_store4_x32, qfk_vi, qfk_vi_put_x32, 4)
+
 /* Short floats. */
 static inline qfk_vf qfk_vf_load_f16(const void *p, size_t n)
 {
@@ -199,10 +240,12 @@ static inline void qfk_vf_store_f16(void *p, qfk_vf v, size_t n)
     qfk_store_words(p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
 }
 
-static inline void qfk_vf_store_f16_past(void *p, qfk_vf v, size_t n)
+static inline void qfk_vf_put_f16(void *p, qfk_vf v, bool past)
 {
-    qfk_store_words_past(p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
+    qfk_put32(p, _mm512_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), past);
 }
+
+QFK_STORE4(qfk_vf_store4_f16, qfk_vf, qfk_vf_put_f16, 2)
 
 static inline qfk_vf qfk_vf_load_bf16(const void *p, size_t n)
 {
@@ -224,10 +267,12 @@ static inline void qfk_vf_store_bf16(void *p, qfk_vf v, size_t n)
     qfk_store_words(p, qfk_bf16_words(v), n);
 }
 
-static inline void qfk_vf_store_bf16_past(void *p, qfk_vf v, size_t n)
+static inline void qfk_vf_put_bf16(void *p, qfk_vf v, bool past)
 {
-    qfk_store_words_past(p, qfk_bf16_words(v), n);
+    qfk_put32(p, qfk_bf16_words(v), past);
 }
+
+QFK_STORE4(qfk_vf_store4_bf16, qfk_vf, qfk_vf_put_bf16, 2)
 
 static inline qfk_vf qfk_vf_load_f8e4m3(const void *p, size_t n)
 {

@@ -249,8 +249,27 @@ static inline void qfk_vf_store_bf16(void *p, qfk_vf v, size_t n)
 /* Intrinsics have no stores past the caches. */
 #define qfk_vf_store_past qfk_vf_store
 #define qfk_vd_store_past qfk_vd_store
-#define qfk_vf_store_f16_past qfk_vf_store_f16
-#define qfk_vf_store_bf16_past qfk_vf_store_bf16
+
+#define QFK_WHOLE(name, V, store)                           \
+    static inline void name(void *p, V v, bool past)        \
+    {                                                       \
+        (void)past;                                         \
+        store(p, v, QFK_LANES);                             \
+    }
+
+QFK_WHOLE(qfk_vf_put_f32, qfk_vf, qfk_vf_store)
+QFK_WHOLE(qfk_vf_put_f16, qfk_vf, qfk_vf_store_f16)
+QFK_WHOLE(qfk_vf_put_bf16, qfk_vf, qfk_vf_store_bf16)
+QFK_WHOLE(qfk_vi_put_x8, qfk_vi, qfk_vi_store_x8)
+QFK_WHOLE(qfk_vi_put_x16, qfk_vi, qfk_vi_store_x16)
+QFK_WHOLE(qfk_vi_put_x32, qfk_vi, qfk_vi_store_x32)
+
+QFK_STORE4(qfk_vf_store4_f32, qfk_vf, qfk_vf_put_f32, 4)
+QFK_STORE4(qfk_vf_store4_f16, qfk_vf, qfk_vf_put_f16, 2)
+QFK_STORE4(qfk_vf_store4_bf16, qfk_vf, qfk_vf_put_bf16, 2)
+QFK_STORE4(qfk_vi_store4_x8, qfk_vi, qfk_vi_put_x8, 1)
+QFK_STORE4(qfk_vi_store4_x16, qfk_vi, qfk_vi_put_x16, 2)
+QFK_STORE4(qfk_vi_store4_x32, qfk_vi, qfk_vi_put_x32, 4)
 
 /* The bits of e4m3 in the places of a half are the value over 2^8; 0x7f becomes a NaN. */
 static inline qfk_vf qfk_vf_load_f8e4m3(const void *p, size_t n)

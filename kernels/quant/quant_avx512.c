@@ -2,11 +2,11 @@
 #include "kernels/common/simd_avx512.h"
 #include "kernels/quant/quant_vectors.h"
 
-QFK_QUANTIZE(qfk_quantize_i8_avx512, i8, qfk_vi_store_x8, -128, 127)
-QFK_QUANTIZE(qfk_quantize_u8_avx512, u8, qfk_vi_store_x8, 0, 255)
-QFK_QUANTIZE(qfk_quantize_i16_avx512, i16, qfk_vi_store_x16, -32768, 32767)
-QFK_QUANTIZE(qfk_quantize_u16_avx512, u16, qfk_vi_store_x16, 0, 65535)
-QFK_QUANTIZE(qfk_quantize_i32_avx512, i32, qfk_vi_store_x32, -2147483648.0f, 2147483520.0f)
+QFK_QUANTIZE(qfk_quantize_i8_avx512, i8, 8, -128, 127)
+QFK_QUANTIZE(qfk_quantize_u8_avx512, u8, 8, 0, 255)
+QFK_QUANTIZE(qfk_quantize_i16_avx512, i16, 16, -32768, 32767)
+QFK_QUANTIZE(qfk_quantize_u16_avx512, u16, 16, 0, 65535)
+QFK_QUANTIZE(qfk_quantize_i32_avx512, i32, 32, -2147483648.0f, 2147483520.0f)
 
 QFK_DEQUANTIZE_F32(qfk_dequantize_i8_avx512, QFK_BYTES, i8)
 QFK_DEQUANTIZE_F32(qfk_dequantize_u8_avx512, QFK_BYTES, u8)

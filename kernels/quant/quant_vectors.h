@@ -22,34 +22,50 @@ QFK_INLINE qfk_vf qfk_take(const qfk_operand *a, size_t at, size_t n)
 
 typedef qfk_vi qfk_load_vector(const void *q, size_t n);
 typedef void qfk_store_vector(void *x, qfk_vi v, size_t n);
+typedef void qfk_store_vectors(void *x, qfk_vi a, qfk_vi b, qfk_vi c, qfk_vi d, bool past);
 typedef void qfk_store_floats(void *x, qfk_vf v, size_t n);
+typedef void qfk_store4_floats(void *x, qfk_vf a, qfk_vf b, qfk_vf c, qfk_vf d, bool past);
 
-/* How quantised elements of `bits` bits are loaded, and results of `size` bytes are stored. */
+/* How quantised elements of `bits` bits are loaded, and results of `size` bytes are stored: past the
+ * caches or not. */
 typedef struct qfk_ways {
     qfk_load_vector *load;
     qfk_store_floats *store;
+    qfk_store4_floats *store4;
     size_t bits, size;
+    bool past;
 } qfk_ways;
 
-QFK_INLINE qfk_vf qfk_dequantized(qfk_vf q, const qfk_operand *b, const qfk_operand *c, size_t at,
-                                  size_t n)
+/* One row: its elements, which move along it, their scales and zero points. */
+typedef struct qfk_quantised {
+    const char *q;
+    qfk_operand b, c;
+} qfk_quantised;
+
+QFK_INLINE qfk_vf qfk_dequantized(const qfk_quantised *row, qfk_ways by, size_t at, size_t n)
 {
-    return qfk_vf_mul(qfk_vf_sub(q, qfk_take(c, at, n)), qfk_take(b, at, n));
+    const qfk_vf q = qfk_vf_from_i32(by.load(row->q + at * by.bits / 8, n));
+    return qfk_vf_mul(qfk_vf_sub(q, qfk_take(&row->c, at, n)), qfk_take(&row->b, at, n));
 }
 
-/* Rows of elements that move along the row. */
 QFK_INLINE void qfk_dequantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out, qfk_ways by,
                                     bool b_moves, bool c_moves)
 {
     for (size_t i = 0; n && i < m; i++) {
-        const qfk_operand b = qfk_operand_row(&in[1], i, b_moves);
-        const qfk_operand c = qfk_operand_row(&in[2], i, c_moves);
-        const char *q = qfk_in_row(&in[0], i);
+        const qfk_quantised row = { qfk_in_row(&in[0], i), qfk_operand_row(&in[1], i, b_moves),
+                                    qfk_operand_row(&in[2], i, c_moves) };
         char *x = qfk_out_row(&out, i);
-        QFK_VECTORS(n, QFK_LANES, {
-            const qfk_vf v = qfk_vf_from_i32(by.load(q + j * by.bits / 8, left));
-            by.store(x + j * by.size, qfk_dequantized(v, &b, &c, j, left), left);
-        });
+        size_t at = 0;
+        for (; n - at >= QFK_FOUR; at += QFK_FOUR) {
+            if (by.past)
+                qfk_ask_past(row.q + at * by.bits / 8, QFK_FOUR * by.bits / 8);
+            by.store4(x + at * by.size, qfk_dequantized(&row, by, at, QFK_LANES),
+                      qfk_dequantized(&row, by, at + QFK_LANES, QFK_LANES),
+                      qfk_dequantized(&row, by, at + 2 * QFK_LANES, QFK_LANES),
+                      qfk_dequantized(&row, by, at + 3 * QFK_LANES, QFK_LANES), by.past);
+        }
+        QFK_REST(at, n, QFK_LANES,
+                         by.store(x + j * by.size, qfk_dequantized(&row, by, j, left), left));
     }
 }
 
@@ -66,11 +82,12 @@ QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out
 
 /* Defines the kernel `name`: dequantize from key A to elements of `bytes` bytes. A row of one
  * repeated value is the scalar row's, `scalar`. */
-#define QFK_BYTES(name, scalar, A, put, bytes)                                        \
+#define QFK_BYTES(name, scalar, A, put, put4, bytes)                                   \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
     {                                                                                      \
-        const qfk_ways by = { qfk_vi_load_##A, put, 8 * sizeof(qfk_##A), bytes },          \
-                       past = { qfk_vi_load_##A, put##_past, 8 * sizeof(qfk_##A), bytes }; \
+        const size_t bits = 8 * sizeof(qfk_##A);                                           \
+        const qfk_ways by = { qfk_vi_load_##A, put, put4, bits, bytes, false },            \
+                       past = { qfk_vi_load_##A, put, put4, bits, bytes, true };           \
         if (!in[0].col)                                                                    \
             scalar(m, n, in, out, p);                                                      \
         else if (qfk_goes_past(p, out))                                                    \
@@ -91,11 +108,11 @@ static inline void qfk_skip_odd(const qfk_in *in, const qfk_param *p, size_t odd
 
 /* The same from nibbles. A column that does not start with a byte is the scalar row's, and so are
  * steps over nibbles. */
-#define QFK_NIBBLES(name, scalar, A, put, bytes)                                           \
+#define QFK_NIBBLES(name, scalar, A, put, put4, bytes)                                      \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
     {                                                                                      \
-        const qfk_ways by = { qfk_vi_load_##A, put, 4, bytes },                            \
-                       past = { qfk_vi_load_##A, put##_past, 4, bytes };                   \
+        const qfk_ways by = { qfk_vi_load_##A, put, put4, 4, bytes, false },               \
+                       past = { qfk_vi_load_##A, put, put4, 4, bytes, true };              \
         const bool apart = p->i[2] != 1 || (m > 1 && p->i[1] % 2);                         \
         const size_t odd = n && p->i[0] % 2;                                               \
         const qfk_out after = { (char *)out.p + odd * (bytes), out.row };                  \
@@ -155,59 +172,95 @@ QFK_INLINE void qfk_dequantize_wide(size_t m, size_t n, const qfk_in *in, qfk_ou
 #define QFK_DEQUANTIZE_I64(name, A)                                                        \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
     {                                                                                      \
-        const qfk_ways by = { qfk_vi_load_##A, qfk_vf_store, 8 * sizeof(qfk_##A), 4 };     \
-        if (in[0].col)                                                                     \
-            qfk_dequantize_wide(m, n, in, out, by, qfk_dequantize_i64_##A##_scalar);       \
-        else                                                                               \
+        const size_t bits = 8 * sizeof(qfk_##A);                                           \
+        const qfk_ways by = { qfk_vi_load_##A, qfk_vf_store, qfk_vf_store4_f32, bits, 4, false }, \
+                       past = { by.load, by.store, by.store4, bits, 4, true };             \
+        if (!in[0].col)                                                                    \
             qfk_dequantize_i64_##A##_scalar(m, n, in, out, p);                             \
+        else if (qfk_goes_past(p, out))                                                    \
+            qfk_dequantize_wide(m, n, in, out, past, qfk_dequantize_i64_##A##_scalar);     \
+        else                                                                               \
+            qfk_dequantize_wide(m, n, in, out, by, qfk_dequantize_i64_##A##_scalar);       \
     }
 
 /* Their definitions for each type of the result. */
-#define QFK_DEQUANTIZE_F32(name, how, A) how(name, qfk_dequantize_##A##_scalar, A, qfk_vf_store, 4)
+#define QFK_DEQUANTIZE_F32(name, how, A) \
+    how(name, qfk_dequantize_##A##_scalar, A, qfk_vf_store, qfk_vf_store4_f32, 4)
 #define QFK_DEQUANTIZE_F16(name, how, A) \
-    how(name, qfk_dequantize_f16_##A##_scalar, A, qfk_vf_store_f16, 2)
+    how(name, qfk_dequantize_f16_##A##_scalar, A, qfk_vf_store_f16, qfk_vf_store4_f16, 2)
 #define QFK_DEQUANTIZE_BF16(name, how, A) \
-    how(name, qfk_dequantize_bf16_##A##_scalar, A, qfk_vf_store_bf16, 2)
+    how(name, qfk_dequantize_bf16_##A##_scalar, A, qfk_vf_store_bf16, qfk_vf_store4_bf16, 2)
 
-/* Rows of 32-bit integers between low and high; NaN gives 0. */
+/* How integers between two bounds are stored as elements of `size` bytes. */
+typedef struct qfk_integers {
+    qfk_store_vector *store;
+    qfk_store_vectors *store4;
+    size_t size;
+    bool past;
+} qfk_integers;
+
+/* Elements, factors and zero points of a row. */
+typedef struct qfk_unquantised {
+    qfk_operand a, b, c;
+    const qfk_vf *bound;
+} qfk_unquantised;
+
+/* NaN gives 0. */
+QFK_INLINE qfk_vi qfk_quantized(const qfk_unquantised *row, size_t at, size_t n)
+{
+    const qfk_vf product = qfk_vf_mul(qfk_take(&row->a, at, n), qfk_take(&row->b, at, n));
+    const qfk_vf r = qfk_vf_add(qfk_vf_round(product), qfk_take(&row->c, at, n));
+    return qfk_vf_truncated(qfk_vf_min(qfk_vf_max(r, row->bound[0]), row->bound[1]), r);
+}
+
 QFK_INLINE void qfk_quantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out,
-                                  const qfk_vf *bound, qfk_store_vector *store, size_t size,
-                                  const bool *moves)
+                                  const qfk_vf *bound, qfk_integers by, const bool *moves)
 {
     for (size_t i = 0; n && i < m; i++) {
-        const qfk_operand a = qfk_operand_row(&in[0], i, moves[0]);
-        const qfk_operand b = qfk_operand_row(&in[1], i, moves[1]);
-        const qfk_operand c = qfk_operand_row(&in[2], i, moves[2]);
+        const qfk_unquantised row = { qfk_operand_row(&in[0], i, moves[0]),
+                                      qfk_operand_row(&in[1], i, moves[1]),
+                                      qfk_operand_row(&in[2], i, moves[2]), bound };
         char *x = qfk_out_row(&out, i);
-        QFK_VECTORS(n, QFK_LANES, {
-            const qfk_vf product = qfk_vf_mul(qfk_take(&a, j, left), qfk_take(&b, j, left));
-            const qfk_vf r = qfk_vf_add(qfk_vf_round(product), qfk_take(&c, j, left));
-            const qfk_vf clamped = qfk_vf_min(qfk_vf_max(r, bound[0]), bound[1]);
-            store(x + j * size, qfk_vf_truncated(clamped, r), left);
-        });
+        size_t at = 0;
+        for (; n - at >= QFK_FOUR; at += QFK_FOUR) {
+            if (by.past && moves[0])
+                qfk_ask_past(row.a.p + at, QFK_FOUR * sizeof(float));
+            by.store4(x + at * by.size, qfk_quantized(&row, at, QFK_LANES),
+                      qfk_quantized(&row, at + QFK_LANES, QFK_LANES),
+                      qfk_quantized(&row, at + 2 * QFK_LANES, QFK_LANES),
+                      qfk_quantized(&row, at + 3 * QFK_LANES, QFK_LANES), by.past);
+        }
+        QFK_REST(at, n, QFK_LANES,
+                         by.store(x + j * by.size, qfk_quantized(&row, j, left), left));
     }
 }
 
 /* The loop for the usual operands: a factor and a zero point that stay, or any. */
 QFK_INLINE void qfk_quantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
-                             const qfk_vf *bound, qfk_store_vector *store, size_t size)
+                             const qfk_vf *bound, qfk_integers by)
 {
-    const bool usual[] = { true, false, false };
+    const bool stay[] = { true, false, false };
     const bool moves[] = { in[0].col != 0, in[1].col != 0, in[2].col != 0 };
 
     if (moves[0] && !moves[1] && !moves[2])
-        qfk_quantize_rows(m, n, in, out, bound, store, size, usual);
+        qfk_quantize_rows(m, n, in, out, bound, by, stay);
     else
-        qfk_quantize_rows(m, n, in, out, bound, store, size, moves);
+        qfk_quantize_rows(m, n, in, out, bound, by, moves);
 }
 
-/* Defines the kernel `name`: quantize to key X, whose values are min to max. */
-#define QFK_QUANTIZE(name, X, store, min, max)                                                   \
+/* Defines the kernel `name`: quantize to key X of `bits` bits, whose values are min to max. */
+#define QFK_QUANTIZE(name, X, bits, min, max)                                                    \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)             \
     {                                                                                            \
         const qfk_vf bound[] = { qfk_vf_max(qfk_vf_set((float)p->f[0]), qfk_vf_set(min)),        \
                                  qfk_vf_min(qfk_vf_set((float)p->f[1]), qfk_vf_set(max)) };      \
-        qfk_quantize(m, n, in, out, bound, store, sizeof(qfk_##X));                              \
+        const qfk_integers by = { qfk_vi_store_x##bits, qfk_vi_store4_x##bits, (bits) / 8,       \
+                                  false },                                                       \
+                           past = { by.store, by.store4, by.size, true };                        \
+        if (qfk_goes_past(p, out))                                                               \
+            qfk_quantize(m, n, in, out, bound, past);                                            \
+        else                                                                                     \
+            qfk_quantize(m, n, in, out, bound, by);                                              \
     }
 
 #endif

@@ -100,6 +100,7 @@ MASK_STORE(_mm512_mask_storeu_pd, __m512d, 8, 8)
 STORE(_mm512_stream_ps, __m512, 4, 16)
 STORE(_mm512_stream_pd, __m512d, 8, 8)
 STORE(_mm256_stream_si256, __m256i, 1, 32)
+STORE(_mm_stream_si128, __m128i, 1, 16)
 
 /* One value in every lane. */
 #define SET1(name, V, T, lane, n)                                                                 \
