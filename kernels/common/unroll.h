@@ -20,19 +20,6 @@ static inline bool qfk_goes_past(const qfk_param *p, qfk_out out)
     return p && p->past && ((uintptr_t)out.p | (uintptr_t)out.row) % 64 == 0;
 }
 
-/* Bytes between what is read and what is asked for where rows go past the caches: their operands
- * outgrow them as well. f32 to bf16 took 1.25 times as long without, 1.08 times with 1024 or with
- * lines that also go to the second cache; quantize 1.33 and 1.10 times (Zen 3). */
-#define QFK_PAST_AHEAD 2048
-
-/* Asks for the lines of `bytes` bytes that come QFK_PAST_AHEAD after p; they may lie outside the operand.
- */
-QFK_INLINE void qfk_ask_past(const void *p, size_t bytes)
-{
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch((const void *)((uintptr_t)p + QFK_PAST_AHEAD + at), 0, 0);
-}
-
 /* Defines `name`, which stores four vectors V one after the other, each by `put`, as elements of
  * `size` bytes. */
 #define QFK_STORE4(name, V, put, size)                                  \
@@ -44,9 +31,6 @@ QFK_INLINE void qfk_ask_past(const void *p, size_t bytes)
         put(x + 2 * QFK_LANES * (size), c, past);                       \
         put(x + 3 * QFK_LANES * (size), d, past);                       \
     }
-
-/* Columns that four vectors of QFK_LANES take at once. */
-#define QFK_FOUR (4 * (size_t)QFK_LANES)
 
 /* Runs a statement for the columns of a row, vector by vector: for columns j … j + left - 1. left
  * is the constant `lanes`, and what is left once at the end. */

@@ -2,32 +2,36 @@
 #ifndef QFK_QUANT_VECTORS_H
 #define QFK_QUANT_VECTORS_H
 
-/* One row of an f32 operand, whose values move along the row or stay. */
+#include "kernels/common/fours.h"
+
+/* One row of an f32 operand, and its first value for all where the operand stays along the row. */
 typedef struct qfk_operand {
     const qfk_f32_mem *p;
     qfk_vf same;
-    bool moves;
 } qfk_operand;
 
-QFK_INLINE qfk_operand qfk_operand_row(const qfk_in *in, size_t i, bool moves)
+QFK_INLINE qfk_operand qfk_operand_row(const qfk_in *in, size_t i)
 {
     const qfk_f32_mem *p = qfk_in_row(in, i);
-    return (qfk_operand){ p, qfk_vf_set(*p), moves };
+    return (qfk_operand){ p, qfk_vf_set(*p) };
 }
 
-QFK_INLINE qfk_vf qfk_take(const qfk_operand *a, size_t at, size_t n)
+QFK_INLINE qfk_vf qfk_take(const qfk_operand *a, bool moves, size_t at, size_t n)
 {
-    return a->moves ? qfk_vf_load(a->p + at, n) : a->same;
+    return moves ? qfk_vf_load(a->p + at, n) : a->same;
 }
+
+/* Which operands move along the row: what is (un)quantised, scales or factors, zero points. */
+typedef struct qfk_moves {
+    bool a, b, c;
+} qfk_moves;
 
 typedef qfk_vi qfk_load_vector(const void *q, size_t n);
 typedef void qfk_store_vector(void *x, qfk_vi v, size_t n);
 typedef void qfk_store_vectors(void *x, qfk_vi a, qfk_vi b, qfk_vi c, qfk_vi d, bool past);
-typedef void qfk_store_floats(void *x, qfk_vf v, size_t n);
-typedef void qfk_store4_floats(void *x, qfk_vf a, qfk_vf b, qfk_vf c, qfk_vf d, bool past);
 
-/* How quantised elements of `bits` bits are loaded, and results of `size` bytes are stored: past the
- * caches or not. */
+/* How quantised elements of `bits` bits are loaded, and results of `size` bytes are stored: past
+ * the caches or not. */
 typedef struct qfk_ways {
     qfk_load_vector *load;
     qfk_store_floats *store;
@@ -42,30 +46,44 @@ typedef struct qfk_quantised {
     qfk_operand b, c;
 } qfk_quantised;
 
-QFK_INLINE qfk_vf qfk_dequantized(const qfk_quantised *row, qfk_ways by, size_t at, size_t n)
+QFK_INLINE qfk_vf qfk_dequantized(const qfk_quantised *row, qfk_ways by, qfk_moves moves, size_t at,
+                                  size_t n)
 {
     const qfk_vf q = qfk_vf_from_i32(by.load(row->q + at * by.bits / 8, n));
-    return qfk_vf_mul(qfk_vf_sub(q, qfk_take(&row->c, at, n)), qfk_take(&row->b, at, n));
+    return qfk_vf_mul(qfk_vf_sub(q, qfk_take(&row->c, moves.c, at, n)),
+                      qfk_take(&row->b, moves.b, at, n));
+}
+
+/* Columns at … at + QFK_FOUR - 1 of a row. */
+QFK_INLINE void qfk_dequantize_four(const qfk_quantised *row, char *x, size_t at, qfk_ways by,
+                                    qfk_moves moves)
+{
+    if (by.past)
+        qfk_ask_past(row->q + at * by.bits / 8, QFK_FOUR * by.bits / 8);
+    by.store4(x + at * by.size, qfk_dequantized(row, by, moves, at, QFK_LANES),
+              qfk_dequantized(row, by, moves, at + QFK_LANES, QFK_LANES),
+              qfk_dequantized(row, by, moves, at + 2 * QFK_LANES, QFK_LANES),
+              qfk_dequantized(row, by, moves, at + 3 * QFK_LANES, QFK_LANES), by.past);
 }
 
 QFK_INLINE void qfk_dequantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out, qfk_ways by,
-                                    bool b_moves, bool c_moves)
+                                    qfk_moves moves)
 {
+    const size_t unit = QFK_UNIT(by.size);
+
     for (size_t i = 0; n && i < m; i++) {
-        const qfk_quantised row = { qfk_in_row(&in[0], i), qfk_operand_row(&in[1], i, b_moves),
-                                    qfk_operand_row(&in[2], i, c_moves) };
+        const qfk_quantised row = { qfk_in_row(&in[0], i), qfk_operand_row(&in[1], i),
+                                    qfk_operand_row(&in[2], i) };
         char *x = qfk_out_row(&out, i);
-        size_t at = 0;
-        for (; n - at >= QFK_FOUR; at += QFK_FOUR) {
-            if (by.past)
-                qfk_ask_past(row.q + at * by.bits / 8, QFK_FOUR * by.bits / 8);
-            by.store4(x + at * by.size, qfk_dequantized(&row, by, at, QFK_LANES),
-                      qfk_dequantized(&row, by, at + QFK_LANES, QFK_LANES),
-                      qfk_dequantized(&row, by, at + 2 * QFK_LANES, QFK_LANES),
-                      qfk_dequantized(&row, by, at + 3 * QFK_LANES, QFK_LANES), by.past);
-        }
-        QFK_REST(at, n, QFK_LANES,
-                         by.store(x + j * by.size, qfk_dequantized(&row, by, j, left), left));
+        size_t done;
+        QFK_UNITS(done, n, unit, 0, {
+            for (size_t j = at; j < at + unit; j += QFK_FOUR)
+                qfk_dequantize_four(&row, x, j, by, moves);
+        });
+        QFK_REST(done, n, QFK_LANES, {
+            const qfk_vf v = qfk_dequantized(&row, by, moves, j, left);
+            by.store(x + j * by.size, v, left);
+        });
     }
 }
 
@@ -73,11 +91,12 @@ QFK_INLINE void qfk_dequantize_rows(size_t m, size_t n, const qfk_in *in, qfk_ou
 QFK_INLINE void qfk_dequantize(size_t m, size_t n, const qfk_in *in, qfk_out out, qfk_ways by)
 {
     if (!in[1].col && !in[2].col)
-        qfk_dequantize_rows(m, n, in, out, by, false, false);
+        qfk_dequantize_rows(m, n, in, out, by, (qfk_moves){ true, false, false });
     else if (in[1].col && in[2].col)
-        qfk_dequantize_rows(m, n, in, out, by, true, true);
+        qfk_dequantize_rows(m, n, in, out, by, (qfk_moves){ true, true, true });
     else
-        qfk_dequantize_rows(m, n, in, out, by, in[1].col != 0, in[2].col != 0);
+        qfk_dequantize_rows(m, n, in, out, by,
+ (qfk_moves){ true, in[1].col != 0, in[2].col != 0 });
 }
 
 /* Defines the kernel `name`: dequantize from key A to elements of `bytes` bytes. A row of one
@@ -108,7 +127,7 @@ static inline void qfk_skip_odd(const qfk_in *in, const qfk_param *p, size_t odd
 
 /* The same from nibbles. A column that does not start with a byte is the scalar row's, and so are
  * steps over nibbles. */
-#define QFK_NIBBLES(name, scalar, A, put, put4, bytes)                                      \
+#define QFK_NIBBLES(name, scalar, A, put, put4, bytes)                                     \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)       \
     {                                                                                      \
         const qfk_ways by = { qfk_vi_load_##A, put, put4, 4, bytes, false },               \
@@ -205,33 +224,54 @@ typedef struct qfk_unquantised {
     const qfk_vf *bound;
 } qfk_unquantised;
 
-/* NaN gives 0. */
-QFK_INLINE qfk_vi qfk_quantized(const qfk_unquantised *row, size_t at, size_t n)
+/* NaN gives 0. Both bounds let it through, and it becomes the least integer, whose low 8 or 16 bits
+ * are zeros; 32 bits are cleared. */
+QFK_INLINE qfk_vi qfk_quantized(const qfk_unquantised *row, qfk_integers by, qfk_moves moves,
+                                size_t at, size_t n)
 {
-    const qfk_vf product = qfk_vf_mul(qfk_take(&row->a, at, n), qfk_take(&row->b, at, n));
-    const qfk_vf r = qfk_vf_add(qfk_vf_round(product), qfk_take(&row->c, at, n));
-    return qfk_vf_truncated(qfk_vf_min(qfk_vf_max(r, row->bound[0]), row->bound[1]), r);
+    const qfk_vf product =
+        qfk_vf_mul(qfk_take(&row->a, moves.a, at, n), qfk_take(&row->b, moves.b, at, n));
+    const qfk_vf r = qfk_vf_add(qfk_vf_round(product), qfk_take(&row->c, moves.c, at, n));
+    const qfk_vf clamped = qfk_vf_min(row->bound[1], qfk_vf_max(row->bound[0], r));
+    return by.size < sizeof(float) ? qfk_vi_from_f32(clamped) : qfk_vf_truncated(clamped, r);
 }
 
-QFK_INLINE void qfk_quantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out,
-                                  const qfk_vf *bound, qfk_integers by, const bool *moves)
+QFK_INLINE void qfk_quantize_four(const qfk_unquantised *row, char *x, size_t at, qfk_integers by,
+                                  qfk_moves moves)
 {
-    for (size_t i = 0; n && i < m; i++) {
-        const qfk_unquantised row = { qfk_operand_row(&in[0], i, moves[0]),
-                                      qfk_operand_row(&in[1], i, moves[1]),
-                                      qfk_operand_row(&in[2], i, moves[2]), bound };
+    if (by.past && moves.a)
+        qfk_ask_past(row->a.p + at, QFK_FOUR * sizeof(float));
+    by.store4(x + at * by.size, qfk_quantized(row, by, moves, at, QFK_LANES),
+              qfk_quantized(row, by, moves, at + QFK_LANES, QFK_LANES),
+              qfk_quantized(row, by, moves, at + 2 * QFK_LANES, QFK_LANES),
+              qfk_quantized(row, by, moves, at + 3 * QFK_LANES, QFK_LANES), by.past);
+}
+
+/* Rows that are too short for parts go past the caches four side by side. */
+QFK_INLINE void qfk_quantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out out,
+                                  const qfk_vf *bound, qfk_integers by, qfk_moves moves)
+{
+    const size_t unit = QFK_UNIT(by.size);
+    const size_t side = by.past && by.size < sizeof(float) ? qfk_part(n, sizeof(float)) : 0;
+
+    for (size_t i = 0, rows; n && i < m; i += rows) {
+        qfk_unquantised row[4];
         char *x = qfk_out_row(&out, i);
-        size_t at = 0;
-        for (; n - at >= QFK_FOUR; at += QFK_FOUR) {
-            if (by.past && moves[0])
-                qfk_ask_past(row.a.p + at, QFK_FOUR * sizeof(float));
-            by.store4(x + at * by.size, qfk_quantized(&row, at, QFK_LANES),
-                      qfk_quantized(&row, at + QFK_LANES, QFK_LANES),
-                      qfk_quantized(&row, at + 2 * QFK_LANES, QFK_LANES),
-                      qfk_quantized(&row, at + 3 * QFK_LANES, QFK_LANES), by.past);
-        }
-        QFK_REST(at, n, QFK_LANES,
-                         by.store(x + j * by.size, qfk_quantized(&row, j, left), left));
+        size_t done;
+        rows = by.past && !side && m - i >= 4 ? 4 : 1;
+        for (size_t k = 0; k < rows; k++)
+            row[k] = (qfk_unquantised){ qfk_operand_row(&in[0], i + k),
+                                        qfk_operand_row(&in[1], i + k),
+                                        qfk_operand_row(&in[2], i + k), bound };
+        QFK_UNITS(done, n, unit, side, {
+            for (size_t k = 0; k < rows; k++)
+                for (size_t j = at; j < at + unit; j += QFK_FOUR)
+                    qfk_quantize_four(&row[k], x + (ptrdiff_t)k * out.row, j, by, moves);
+        });
+        for (size_t k = 0; k < rows; k++)
+            QFK_REST(done, n, QFK_LANES,
+                     by.store(x + (ptrdiff_t)k * out.row + j * by.size,
+                              qfk_quantized(&row[k], by, moves, j, left), left));
     }
 }
 
@@ -239,11 +279,10 @@ QFK_INLINE void qfk_quantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out 
 QFK_INLINE void qfk_quantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
                              const qfk_vf *bound, qfk_integers by)
 {
-    const bool stay[] = { true, false, false };
-    const bool moves[] = { in[0].col != 0, in[1].col != 0, in[2].col != 0 };
+    const qfk_moves moves = { in[0].col != 0, in[1].col != 0, in[2].col != 0 };
 
-    if (moves[0] && !moves[1] && !moves[2])
-        qfk_quantize_rows(m, n, in, out, bound, by, stay);
+    if (moves.a && !moves.b && !moves.c)
+        qfk_quantize_rows(m, n, in, out, bound, by, (qfk_moves){ true, false, false });
     else
         qfk_quantize_rows(m, n, in, out, bound, by, moves);
 }

@@ -8,6 +8,7 @@
 
 #define REGION ((size_t)4 << 20)
 #define MARGIN ((size_t)128)
+#define LINE 64
 
 enum { OPERANDS = 4, OUT = 3 };
 
@@ -79,8 +80,9 @@ static void pick_strides(check_rng *rng, ref_tile *t, unsigned flags)
     }
 }
 
-/* Puts a tile against the lower guard page, the upper one, or between them at any alignment. */
-static void place(check_rng *rng, operand *o, ref_tile *t)
+/* Puts a tile against the lower guard page, the upper one, or between them at any multiple of
+ * `unit`. */
+static void place(check_rng *rng, operand *o, ref_tile *t, size_t unit)
 {
     ptrdiff_t lo, hi;
 
@@ -88,7 +90,7 @@ static void place(check_rng *rng, operand *o, ref_tile *t)
     const size_t used = (size_t)(hi - lo);
     const size_t between = REGION / 2 - used / 2 + check_below(rng, 64);
     const size_t where[] = { 0, REGION - used, between };
-    const size_t at = where[check_below(rng, 3)];
+    const size_t at = where[check_below(rng, 3)] / unit * unit;
     t->p = o->real.p + (ptrdiff_t)at - lo;
     o->lo = at < MARGIN ? 0 : at - MARGIN;
     o->hi = at + used + MARGIN > REGION ? REGION : at + used + MARGIN;
@@ -129,21 +131,25 @@ static void pick_in_place(bench *b)
     b->out = &b->o[k];
 }
 
-static void lay_out(bench *b)
+/* Rows that go past the caches begin with lines. */
+static void lay_out(bench *b, bool past)
 {
+    const size_t unit = past && b->row->exact == QFK_BITS_PAST ? LINE : 1;
     ref_case *c = &b->c;
 
     for (unsigned k = 0; k < c->n_in; k++) {
         ref_tile *a = &c->in[k];
         if (!a->row && !a->col)
             pick_strides(&b->rng, a, k ? b->op->flags & ~(unsigned)REF_RUNS_DOWN : b->op->flags);
-        place(&b->rng, &b->o[k], a);
+        place(&b->rng, &b->o[k], a, 1);
         fill_random(&b->rng, &b->o[k]);
         fill_values(&b->rng, a);
     }
     c->x.col = (ptrdiff_t)check_key_size(c->x.key);
     c->x.row = pick_pitch(&b->rng, c->x.n * (size_t)c->x.col, (size_t)c->x.col);
-    place(&b->rng, &b->o[OUT], &c->x);
+    if (unit > 1)
+        c->x.row += (c->x.row < 0 ? -1 : 1) * (LINE - llabs(c->x.row) % LINE);
+    place(&b->rng, &b->o[OUT], &c->x, unit);
     fill_random(&b->rng, &b->o[OUT]);
     if (b->op->flags & REF_UPDATES)
         fill_values(&b->rng, &c->x);
@@ -300,6 +306,7 @@ static bool results_agree(bench *b, const ref_case *s, char *why, size_t why_siz
 static bool run_case(bench *b, size_t m, size_t n, char *why, size_t why_size)
 {
     ref_case *c = &b->c;
+    const bool past = check_chance(&b->rng, 50);
     char what[160] = "";
 
     *c = (ref_case){
@@ -312,13 +319,13 @@ static bool run_case(bench *b, size_t m, size_t n, char *why, size_t why_size)
         c->x.m = c->x.n = 0;
     if (b->op->shape)
         b->op->shape(c, &b->rng);
-    lay_out(b);
+    lay_out(b, past);
     if (b->op->flags & REF_GUARD)
         cure_guard(b);
     if (b->op->values)
         b->op->values(c, &b->rng);
 
-    c->p.past = check_chance(&b->rng, 50);
+    c->p.past = past;
     ref_case s = shadow_case(b);
     int signal = 0;
     if (b->row == b->scalar)
@@ -356,7 +363,9 @@ static void list_sizes(unsigned key, size_t *sizes)
 static bool run_cases(bench *b, unsigned percent, char *why, size_t why_size)
 {
     const bool all_heights = b->op->flags & (REF_ANY_COL | REF_RUNS_DOWN);
-    const size_t large[][2] = { { 1, 4099 }, { 4099, 1 }, { 33, 1031 } };
+    const size_t large[][2] = { { 1, 4099 }, { 4099, 1 }, { 33, 1031 }, { 3, 20011 } };
+    /* The longest rows are for kernels that walk them in parts. */
+    const size_t n_large = b->row->exact == QFK_BITS_PAST ? 4 : 3;
     const unsigned chance = all_heights ? percent : percent * 35 / 100;
     size_t sizes[SIZES];
 
@@ -366,7 +375,7 @@ static bool run_cases(bench *b, unsigned percent, char *why, size_t why_size)
         if (check_chance(&b->rng, chance) && !run_case(b, m, n, why, why_size))
             return false;
     }
-    for (size_t at = 0; at < sizeof large / sizeof *large; at++)
+    for (size_t at = 0; at < n_large; at++)
         if (check_chance(&b->rng, percent) &&
             !run_case(b, large[at][0], large[at][1], why, why_size))
             return false;
