@@ -65,12 +65,24 @@ static void assign(const qfi_builder *b, slots *s)
     }
 }
 
+/* A piece of one value is filled with it. */
+static qf_status fill_splat(qfi_builder *b, uint8_t *root)
+{
+    const qfi_operand *o = &b->operand[*root];
+
+    if (*root >= QFI_TEMP || o->source != QFI_SPLAT || o->bits < 8)
+        return QF_OK;
+    const qfk_param p = { .i = { (int64_t)o->splat } };
+    return qfi_emit_stage(b, QFK_OP_fill, qfi_bits_key(o->bits), root, o->bits, &p, NULL, root);
+}
+
 qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_piece **out)
 {
     qfi_bump *pool = &b->pipe->pool;
     slots s = { .n = 0 };
 
     qfi_peephole(b, &root);
+    QF_TRY(fill_splat(b, &root));
 
     qfi_piece *p = qfi_bump_get(pool, 1, sizeof *p);
     qfi_operand *operand = qfi_bump_get(pool, b->n_operand, sizeof *operand);

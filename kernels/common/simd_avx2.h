@@ -130,6 +130,33 @@ static inline qfk_vd qfk_vd_sub(qfk_vd a, qfk_vd b) { return _mm256_sub_pd(a, b)
 static inline qfk_vd qfk_vd_mul(qfk_vd a, qfk_vd b) { return _mm256_mul_pd(a, b); }
 static inline qfk_vd qfk_vd_div(qfk_vd a, qfk_vd b) { return _mm256_div_pd(a, b); }
 
+/* The first doubles, then those of b, rounded. */
+static inline qfk_vf qfk_vf_from_f64(qfk_vd a, qfk_vd b)
+{
+    return _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
+}
+
+/* Lanes of 64 bits. */
+static inline qfk_vi qfk_vi_set64(int64_t i) { return _mm256_set1_epi64x(i); }
+static inline qfk_vi qfk_vi_add64(qfk_vi a, qfk_vi b) { return _mm256_add_epi64(a, b); }
+
+/* The first n bytes of a vector. */
+static inline void qfk_vi_store_bytes(void *p, qfk_vi v, size_t n)
+{
+    if (n == sizeof v)
+        _mm256_storeu_si256(p, v);
+    else
+        qfk_store_first_bytes32(p, v, n);
+}
+
+static inline void qfk_vi_store_bytes_past(void *p, qfk_vi v, size_t n)
+{
+    if (n == sizeof v)
+        _mm256_stream_si256(p, v);
+    else
+        qfk_store_first_bytes32(p, v, n);
+}
+
 /* Integers, widened to 32 bits. */
 static inline qfk_vi qfk_vi_load_i8(const void *p, size_t n)
 {

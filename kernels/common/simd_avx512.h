@@ -120,6 +120,31 @@ static inline qfk_vd qfk_vd_sub(qfk_vd a, qfk_vd b) { return _mm512_sub_pd(a, b)
 static inline qfk_vd qfk_vd_mul(qfk_vd a, qfk_vd b) { return _mm512_mul_pd(a, b); }
 static inline qfk_vd qfk_vd_div(qfk_vd a, qfk_vd b) { return _mm512_div_pd(a, b); }
 
+static inline qfk_vf qfk_vf_from_f64(qfk_vd a, qfk_vd b)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(a)), _mm512_cvtpd_ps(b), 1);
+}
+
+/* Lanes of 64 bits. */
+static inline qfk_vi qfk_vi_set64(int64_t i) { return _mm512_set1_epi64(i); }
+static inline qfk_vi qfk_vi_add64(qfk_vi a, qfk_vi b) { return _mm512_add_epi64(a, b); }
+
+static inline void qfk_vi_store_bytes(void *p, qfk_vi v, size_t n)
+{
+    if (n == sizeof v)
+        _mm512_storeu_si512(p, v);
+    else
+        _mm512_mask_storeu_epi8(p, qfk_first64(n), v);
+}
+
+static inline void qfk_vi_store_bytes_past(void *p, qfk_vi v, size_t n)
+{
+    if (n == sizeof v)
+        _mm512_stream_si512(p, v);
+    else
+        _mm512_mask_storeu_epi8(p, qfk_first64(n), v);
+}
+
 /* Integers, widened to 32 bits. */
 static inline qfk_vi qfk_vi_load_i8(const void *p, size_t n)
 {

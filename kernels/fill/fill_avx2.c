@@ -1,43 +1,11 @@
-/* AVX2 rows of the fill family. A vector of repeated elements fills rows of any element size. */
-#include "kernels/common/element.h"
-#include "kernels/common/masks.h"
-#include "kernels/fill/index_loops.h"
+/* AVX2 rows of the fill family. */
+#include "kernels/common/simd_avx2.h"
+#include "kernels/fill/fill_vectors.h"
 
-static void fill_rows(size_t m, size_t row_bytes, qfk_out out, __m256i v)
-{
-    for (size_t i = 0; i < m; i++) {
-        char *x = qfk_out_row(&out, i);
-        size_t at = 0;
-        for (; row_bytes - at >= 32; at += 32)
-            _mm256_storeu_si256((void *)(x + at), v);
-        qfk_store_first_bytes32(x + at, v, row_bytes - at);
-    }
-}
-
-void qfk_fill_x8_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    (void)in;
-    fill_rows(m, n, out, _mm256_set1_epi8((char)p->i[0]));
-}
-
-void qfk_fill_x16_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    (void)in;
-    fill_rows(m, 2 * n, out, _mm256_set1_epi16((short)p->i[0]));
-}
-
-void qfk_fill_x32_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    (void)in;
-    fill_rows(m, 4 * n, out, _mm256_set1_epi32((int)p->i[0]));
-}
-
-void qfk_fill_x64_avx2(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)
-{
-    (void)in;
-    fill_rows(m, 8 * n, out, _mm256_set1_epi64x(p->i[0]));
-}
-
-QFK_IOTA(qfk_iota_i64_avx2, i64)
-QFK_ARANGE(qfk_arange_f32_avx2, f32)
-QFK_ARANGE(qfk_arange_f64_avx2, f64)
+QFK_FILL(qfk_fill_x8_avx2, x8, _mm256_set1_epi8, char)
+QFK_FILL(qfk_fill_x16_avx2, x16, _mm256_set1_epi16, short)
+QFK_FILL(qfk_fill_x32_avx2, x32, _mm256_set1_epi32, int)
+QFK_FILL(qfk_fill_x64_avx2, x64, _mm256_set1_epi64x, long long)
+QFK_IOTA_ROW(qfk_iota_i64_avx2)
+QFK_ARANGE_ROW(qfk_arange_f32_avx2, f32, vf, qfk_arange_f32_scalar)
+QFK_ARANGE_ROW(qfk_arange_f64_avx2, f64, vd, qfk_arange_f64_scalar)

@@ -1,5 +1,4 @@
-/* Loops of the fill family over indices, which the compiler vectorises with the flags of the source
- * that includes them. */
+/* Indices of the fill family, and plain loops over them. */
 #ifndef QFK_INDEX_LOOPS_H
 #define QFK_INDEX_LOOPS_H
 
@@ -31,8 +30,9 @@ static inline bool qfk_exact_row(int64_t first, int64_t step, size_t n)
         }                                                                            \
     }
 
-/* Defines the kernel `name`: x = f[0] + index * f[1] in double, as key X. AVX2 has no instruction
- * for 64-bit integers as doubles, so indices are counted in doubles where they are exact. */
+/* Defines the kernel `name`: x = f[0] + index * f[1] in double, as key X. Few machines have an
+ * instruction for 64-bit integers as doubles, so indices are counted in doubles where they are
+ * exact. */
 #define QFK_ARANGE(name, X)                                                                      \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)             \
     {                                                                                            \

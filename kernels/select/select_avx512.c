@@ -1,5 +1,6 @@
-/* AVX-512 rows of the select family: the scalar loops under other flags. */
-#include "kernels/common/element.h"
+/* AVX-512 rows of the select family: where is the scalar loops under other flags. */
+#include "kernels/common/simd_avx512.h"
+#include "kernels/select/keep_vectors.h"
 #include "kernels/select/select_loops.h"
 
 QFK_WHERE(qfk_where_x8_avx512, x8)
@@ -7,11 +8,15 @@ QFK_WHERE(qfk_where_x16_avx512, x16)
 QFK_WHERE(qfk_where_x32_avx512, x32)
 QFK_WHERE(qfk_where_x64_avx512, x64)
 
-QFK_KEEP(qfk_keep_ge_x8_avx512, x8, qfk_keep_ge_range)
-QFK_KEEP(qfk_keep_ge_x16_avx512, x16, qfk_keep_ge_range)
-QFK_KEEP(qfk_keep_ge_x32_avx512, x32, qfk_keep_ge_range)
-QFK_KEEP(qfk_keep_ge_x64_avx512, x64, qfk_keep_ge_range)
-QFK_KEEP(qfk_keep_le_x8_avx512, x8, qfk_keep_le_range)
-QFK_KEEP(qfk_keep_le_x16_avx512, x16, qfk_keep_le_range)
-QFK_KEEP(qfk_keep_le_x32_avx512, x32, qfk_keep_le_range)
-QFK_KEEP(qfk_keep_le_x64_avx512, x64, qfk_keep_le_range)
+#define KEEP(op, X, set1, T)                                                            \
+    QFK_KEEP_ROWS(qfk_##op##_##X##_avx512, X, qfk_##op##_range, set1, T, qfk_copy_x8_avx512, \
+                  qfk_stream_x8_avx512)
+
+KEEP(keep_ge, x8, _mm512_set1_epi8, char)
+KEEP(keep_ge, x16, _mm512_set1_epi16, short)
+KEEP(keep_ge, x32, _mm512_set1_epi32, int)
+KEEP(keep_ge, x64, _mm512_set1_epi64, long long)
+KEEP(keep_le, x8, _mm512_set1_epi8, char)
+KEEP(keep_le, x16, _mm512_set1_epi16, short)
+KEEP(keep_le, x32, _mm512_set1_epi32, int)
+KEEP(keep_le, x64, _mm512_set1_epi64, long long)

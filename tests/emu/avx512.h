@@ -30,6 +30,7 @@
 VECTOR(__m128i, 16)
 VECTOR(__m256i, 32)
 VECTOR(__m512i, 64)
+typedef __m256i __m256;
 typedef __m512i __m512, __m512d;
 typedef uint8_t __mmask8;
 typedef uint16_t __mmask16;
@@ -128,6 +129,7 @@ static inline __m512d _mm512_setzero_pd(void) { return (__m512d){ { 0 } }; }
 #define _mm512_setr_epi64(...) ((__m512i){ .u64 = { __VA_ARGS__ } })
 #define _mm512_castps_si512(v) (v)
 #define _mm512_castsi512_ps(v) (v)
+#define _mm512_castps256_ps512(v) _mm512_insertf32x8(_mm512_setzero_ps(), v, 0)
 
 /* x.lane[i] = expr of a, b (and c), for n lanes. */
 #define LANES1(name, V, X, n, lane, expr)                                                         \
@@ -190,6 +192,7 @@ LANES2(_mm512_mul_pd, __m512d, 8, f64, a.f64[i] * b.f64[i])
 LANES2(_mm512_div_pd, __m512d, 8, f64, a.f64[i] / b.f64[i])
 LANES3(_mm512_fmadd_pd, __m512d, __m512d, __m512d, 8, f64, fma(a.f64[i], b.f64[i], c.f64[i]))
 LANES2(_mm512_add_epi32, __m512i, 16, u32, a.u32[i] + b.u32[i])
+LANES2(_mm512_add_epi64, __m512i, 8, u64, a.u64[i] + b.u64[i])
 LANES2(_mm256_and_si256, __m256i, 4, u64, a.u64[i] & b.u64[i])
 LANES2(_mm256_or_si256, __m256i, 4, u64, a.u64[i] | b.u64[i])
 LANES2(_mm256_cmpeq_epi16, __m256i, 16, u16, a.u16[i] == b.u16[i] ? 0xffff : 0)
@@ -240,6 +243,12 @@ LANES3(_mm512_permutex2var_epi32, __m512i, __m512i, __m512i, 16, u32,
 LANES3(_mm512_permutex2var_epi64, __m512i, __m512i, __m512i, 8, u64,
        (b.u64[i] & 8 ? c : a).u64[b.u64[i] & 7])
 
+static inline __m512 _mm512_insertf32x8(__m512 v, __m256 half, unsigned at)
+{
+    memcpy(v.u8 + 32 * (size_t)at, half.u8, 32);
+    return v;
+}
+
 static inline __m128i _mm512_extracti32x4_epi32(__m512i v, unsigned quarter)
 {
     __m128i x;
@@ -273,6 +282,7 @@ static inline int32_t emu_truncate(float v)
 LANES1(emu_cvtps_ph, __m512, __m256i, 16, u16, emu_half(a.u32[i]))
 LANES1(emu_round_ps, __m512, __m512, 16, f32, nearbyintf(a.f32[i]))
 LANES1(_mm512_cvtph_ps, __m256i, __m512, 16, u32, emu_float(a.u16[i]))
+LANES1(_mm512_cvtpd_ps, __m512d, __m256, 8, f32, (float)a.f64[i])
 LANES1(_mm512_cvtepi32_ps, __m512i, __m512, 16, f32, (float)a.i32[i])
 LANES1(_mm512_cvtepi32_epi8, __m512i, __m128i, 16, u8, (uint8_t)a.u32[i])
 LANES1(_mm512_cvtepi32_epi16, __m512i, __m256i, 16, u16, (uint16_t)a.u32[i])
