@@ -298,12 +298,16 @@ static inline void qfk_vf_store_f16(void *p, qfk_vf v, size_t n)
     qfk_store_words(p, _mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT), n);
 }
 
+static inline __m256i qfk_join_halves(qfk_vf a, qfk_vf b)
+{
+    return _mm256_set_m128i(_mm256_cvtps_ph(b, _MM_FROUND_TO_NEAREST_INT),
+                            _mm256_cvtps_ph(a, _MM_FROUND_TO_NEAREST_INT));
+}
+
 static inline void qfk_vf_store4_f16(void *p, qfk_vf a, qfk_vf b, qfk_vf c, qfk_vf d, bool past)
 {
-    const int how = _MM_FROUND_TO_NEAREST_INT;
-    qfk_put32(p, _mm256_set_m128i(_mm256_cvtps_ph(b, how), _mm256_cvtps_ph(a, how)), past);
-    qfk_put32((char *)p + 32, _mm256_set_m128i(_mm256_cvtps_ph(d, how), _mm256_cvtps_ph(c, how)),
-              past);
+    qfk_put32(p, qfk_join_halves(a, b), past);
+    qfk_put32((char *)p + 32, qfk_join_halves(c, d), past);
 }
 
 static inline qfk_vf qfk_vf_load_bf16(const void *p, size_t n)
