@@ -1,6 +1,5 @@
 /* AVX2 rows of copy: rows of adjacent elements and repeated elements as vectors. */
 #include "kernels/common/masks.h"
-#include "kernels/common/unroll.h"
 #include "kernels/copy/copy_rows.h"
 
 /* Two moves of T that overlap; both are read before either is written. */

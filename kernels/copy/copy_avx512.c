@@ -1,6 +1,5 @@
 /* AVX-512 rows of copy: rows of adjacent elements and repeated elements as vectors. */
 #include "kernels/common/masks.h"
-#include "kernels/common/unroll.h"
 #include "kernels/copy/copy_rows.h"
 
 static inline void copy_bytes(char *x, const char *a, size_t n)
