@@ -7,6 +7,7 @@
 #include "dispatch/breakers/breaker.h"
 
 #define LEAST_WINDOW ((uint64_t)1 << 14)
+#define FEW_OPERANDS 4
 #define SLACK 256 /* for aligning the parts of a run's memory */
 
 static qf_status no_memory(qf_diag *diag)
@@ -36,8 +37,10 @@ static qf_status infer_step(qfi_builder *b, uint32_t id)
 {
     const qf_step *step = qfi_step(b, id);
     const size_t n = step->n_in;
+    qf_type few[FEW_OPERANDS], *in = few;
 
-    qf_type *in = qfi_bump_get(&b->temp, n, sizeof *in);
+    if (n > FEW_OPERANDS)
+        in = qfi_bump_get(&b->temp, n, sizeof *in);
     if (!in)
         return no_memory(b->diag);
     for (size_t i = 0; i < n; i++) {

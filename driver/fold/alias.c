@@ -25,16 +25,17 @@ qf_status qfi_scope_add(qfi_fold *fold, const qf_graph *graph, uint32_t *scope, 
     run->scope = scopes;
     *scope = (uint32_t)run->n_scope;
     scopes[run->n_scope++] = (qfi_scope){ .graph = graph, .base = (uint32_t)run->n_slot };
-    for (qfi_id v = 0; v < graph->n_value; v++) {
-        qfi_slot *slots =
-            qfi_pool_grow(&run->pool, run->slot, run->n_slot, &run->cap_slot, sizeof *slots);
-        if (!slots)
-            return QFI_NO_MEMORY(diag);
-        run->slot = slots;
+    const size_t all = run->n_slot + graph->n_value;
+    const size_t want = all > run->cap_slot && run->cap_slot * 2 > all ? run->cap_slot * 2 : all;
+    qfi_slot *slots =
+        qfi_pool_reserve(&run->pool, run->slot, run->n_slot, &run->cap_slot, want, sizeof *slots);
+    if (!slots && all)
+        return QFI_NO_MEMORY(diag);
+    run->slot = slots;
+    for (qfi_id v = 0; v < graph->n_value; v++)
         slots[run->n_slot++] = (qfi_slot){
             .ref = QFI_NONE, .root = QFI_NONE, .parent = QFI_NONE, .scope = *scope, .value = v
         };
-    }
     return QF_OK;
 }
 

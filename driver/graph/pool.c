@@ -172,13 +172,10 @@ static bool extend(qfi_pool *pool, const void *array, size_t cap, size_t want, s
     return true;
 }
 
-void *qfi_pool_grow(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t size)
+void *qfi_pool_reserve(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t want, size_t size)
 {
-    if (n < *cap)
-        return array;
-    const size_t want = *cap ? *cap * 2 : 16;
-    if (want < *cap)
-        return NULL;
+    if (want <= *cap)
+        return want < n ? NULL : array; /* twice the length may be no number */
     if (extend(pool, array, *cap, want, size)) {
         *cap = want;
         return array;

@@ -23,10 +23,19 @@ char *qfi_pool_format(qfi_pool *pool, const char *format, ...) QF_PRINTF(2, 3);
 qf_str qfi_pool_join(qfi_pool *pool, size_t n, const qf_str *part);
 void qfi_pool_free(qfi_pool *pool);
 
-/* The array with room for more than n elements: itself, made longer where it stands if nothing was
- * taken since, or a copy twice as large (the old one stays in the pool). Elements from n on are
- * zero. NULL when out of memory. */
-void *qfi_pool_grow(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t size);
+/* The array of n elements with room for `want`: itself, made longer where it stands if nothing was
+ * taken since, or a copy (the old one stays in the pool). Elements from n on are zero. NULL when
+ * out of memory. */
+void *qfi_pool_reserve(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t want,
+                       size_t size);
+
+/* The same for one more element; what becomes longer becomes twice as long. */
+static inline void *qfi_pool_grow(qfi_pool *pool, void *array, size_t n, size_t *cap, size_t size)
+{
+    if (n < *cap)
+        return array;
+    return qfi_pool_reserve(pool, array, n, cap, *cap ? *cap * 2 : 16, size);
+}
 
 /* What pools take memory from, zeroed; NULL: the system. Set before any other call: a hook for
  * tests. */

@@ -53,6 +53,16 @@ static bool grow_buckets(qfi_prog *prog)
     return true;
 }
 
+/* Room for one more. At first for what a program has whose nodes are one call each: what is not
+ * used is not touched. */
+static qfi_def *grow_defs(qfi_prog *prog)
+{
+    const size_t first = prog->graph ? (size_t)prog->graph->n_node + prog->graph->n_input : 0;
+    if (!prog->def && first)
+        return qfi_pool_reserve(&prog->pool, NULL, 0, &prog->cap, first, sizeof *prog->def);
+    return qfi_pool_grow(&prog->pool, prog->def, prog->n, &prog->cap, sizeof *prog->def);
+}
+
 /* Appends a copy of *def, whose arrays are the caller's, or finds the equal one. */
 static qf_status intern(qfi_prog *prog, const qfi_def *def, qfi_ref *out, qf_diag *diag)
 {
@@ -65,7 +75,7 @@ static qf_status intern(qfi_prog *prog, const qfi_def *def, qfi_ref *out, qf_dia
     }
     if (prog->n >= QFI_NONE)
         QF_FAIL(diag, QF_ERR_LIMIT, "more than %u definitions", QFI_NONE);
-    qfi_def *defs = qfi_pool_grow(&prog->pool, prog->def, prog->n, &prog->cap, sizeof *defs);
+    qfi_def *defs = grow_defs(prog);
     qfi_ref *in = qfi_pool_alloc(&prog->pool, def->n_in, sizeof *in);
     qf_attrs *attrs = def->attrs ? qfi_pool_alloc(&prog->pool, 1, sizeof *attrs) : NULL;
     if (!defs || !in || (def->attrs && !attrs))
