@@ -275,7 +275,7 @@ QFK_INLINE void qfk_quantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out 
     }
 }
 
-/* The loop for the usual operands: a factor and a zero point that stay, or any. */
+/* The loop for the usual operands: a factor and a zero point that both stay or both move; or any. */
 QFK_INLINE void qfk_quantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
                              const qfk_vf *bound, qfk_integers by)
 {
@@ -283,6 +283,8 @@ QFK_INLINE void qfk_quantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
 
     if (moves.a && !moves.b && !moves.c)
         qfk_quantize_rows(m, n, in, out, bound, by, (qfk_moves){ true, false, false });
+    else if (moves.a && moves.b && moves.c)
+        qfk_quantize_rows(m, n, in, out, bound, by, (qfk_moves){ true, true, true });
     else
         qfk_quantize_rows(m, n, in, out, bound, by, moves);
 }
