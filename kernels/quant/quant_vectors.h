@@ -275,7 +275,8 @@ QFK_INLINE void qfk_quantize_rows(size_t m, size_t n, const qfk_in *in, qfk_out 
     }
 }
 
-/* The loop for the usual operands: a factor and a zero point that both stay or both move; or any. */
+/* The loop for the usual operands, a factor and a zero point that both stay or both move; or any.
+ */
 QFK_INLINE void qfk_quantize(size_t m, size_t n, const qfk_in *in, qfk_out out,
                              const qfk_vf *bound, qfk_integers by)
 {
