@@ -23,13 +23,18 @@ typedef struct qfk_out {
 
 /* Small parameters; each operator of kernels/<family>/<family>.def states which it uses.
  * bad: guard kernels OR a non-zero value into *bad when an element is not allowed.  past: kernels
- * of BITS_PAST rows may store past the caches; the caller puts a store fence before others read. */
+ * of BITS_PAST rows may store past the caches; the caller puts a store fence before others read.
+ * staging: QFK_STAGING bytes at a line, without which `transpose` does not; what they hold is lost.
+ */
 typedef struct qfk_param {
     double f[4];
     int64_t i[4];
     uint32_t *bad;
     bool past;
+    void *staging;
 } qfk_param;
+
+#define QFK_STAGING ((size_t)331776)
 
 /* Computes an m x n tile. m and n may be 0. Nothing outside the tile is read or written, no
  * alignment is assumed, and x may be the very memory of an input of the same element size with the

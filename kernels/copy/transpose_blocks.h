@@ -78,11 +78,11 @@ QFK_INLINE void qfk_turn_at(const qfk_turning *t, size_t i, size_t j,
     turn(&b);
 }
 
-/* Lines of a run two ahead; beyond its end, of the runs that are read next. They may lie outside
- * the input: asking does not fault. */
-QFK_INLINE void qfk_ask_ahead(const qfk_turning *t, size_t i, size_t j)
+/* Lines of a run `ahead` bytes on; beyond its end, of the runs that are read next. They may lie
+ * outside the input: asking does not fault. */
+QFK_INLINE void qfk_ask_ahead(const qfk_turning *t, size_t i, size_t j, size_t ahead)
 {
-    const size_t run = t->m * t->size, at = i * t->size + QFK_AHEAD;
+    const size_t run = t->m * t->size, at = i * t->size + ahead;
     const bool inside = at < run;
     const char *a = (const char *)t->in.p + (ptrdiff_t)(inside ? j : j + t->w) * t->in.col +
                     (inside ? at : at - run);
@@ -106,18 +106,25 @@ QFK_INLINE void qfk_turn_tile(const qfk_turning *t, void (*turn)(const qfk_block
     for (size_t j = 0; j < t->n; j += t->w)
         for (size_t i = 0; i < t->m; i += t->h) {
             if (i * t->size % QFK_LINE == 0 && t->m * t->size > QFK_AHEAD)
-                qfk_ask_ahead(t, i, j);
+                qfk_ask_ahead(t, i, j, QFK_AHEAD);
             qfk_turn_at(t, i, j, turn);
         }
+}
+
+QFK_INLINE qfk_turning qfk_turning_of(size_t m, size_t n, const qfk_in *in, qfk_out out, size_t size,
+                                      size_t h, size_t w)
+{
+    const bool short_columns = in->col == (ptrdiff_t)(m * size),
+               short_rows = n > 1 && n <= 4 * w && out.row == (ptrdiff_t)(n * size);
+
+    return (qfk_turning){ *in, out, m, n, size, h, w, short_columns, short_rows };
 }
 
 /* Defines the kernel `name` on blocks of H x W elements of SIZE bytes. */
 #define QFK_TRANSPOSE(name, SIZE, H, W, turn)                                                    \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)             \
     {                                                                                            \
-        const bool dense = in->col == (ptrdiff_t)(m * SIZE),                                     \
-                   short_rows = n > 1 && n <= 4 * W && out.row == (ptrdiff_t)(n * SIZE);         \
-        const qfk_turning t = { *in, out, m, n, SIZE, H, W, dense, short_rows };                 \
+        const qfk_turning t = qfk_turning_of(m, n, in, out, SIZE, H, W);                         \
         (void)p;                                                                                 \
         qfk_turn_tile(&t, turn);                                                                 \
     }
