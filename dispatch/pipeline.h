@@ -24,8 +24,8 @@
 #define QFI_SLOT_ROWS 64
 #define QFI_SLOT_BYTES 4096
 /* Memory of a worker in which tiles stand before their rows go to the destination: transposed ones,
- * and those whose lines go past the caches. 256 rows of 512 bytes, with a line after each. */
-#define QFI_STAGING ((size_t)256 * (512 + 64))
+ * and those whose lines go past the caches. */
+#define QFI_STAGING QFK_STAGING
 /* Bytes of a result below which none of that pays. */
 #define QFI_LEAST_STAGED ((uint64_t)1 << 17)
 /* Working memory below which reads and breakers would crawl. */
@@ -84,6 +84,7 @@ typedef struct qfi_segment {
     uint8_t n_dim, bits, n_slot;
     bool reads; /* it needs working memory: READ or PANEL operands */
     bool turns; /* a piece of it may be a transpose */
+    bool turns_past; /* its kernel heeds past */
     int64_t dim[QFI_DIMS];
     uint32_t n_piece;
     const qfi_piece **piece;

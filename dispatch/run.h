@@ -101,6 +101,7 @@ typedef struct qfi_tiles {
     bool streams;        /* the result goes past the caches */
     bool joined;         /* short rows follow each other in the staging, as in the destination */
     bool past;           /* its last kernel stores it there itself */
+    bool turns;          /* likewise, and the kernel is the transpose */
     bool patches;        /* one kernel's result goes past the caches, a small part at a time */
     uint8_t outer[QFI_LOOPS], load[QFI_OPERANDS];
     qfi_made made;

@@ -128,6 +128,7 @@ static qf_status pick_stores(qfi_builder *b, qfi_segment *s)
                       *stream = qfk_pick(b->table, QFK_OP_stream, QFK_KEY_x8);
         s->copy = copy ? copy->fn : NULL;
         s->transpose = transpose ? transpose->fn : s->copy;
+        s->turns_past = transpose && transpose->exact == QFK_BITS_PAST;
         s->stream = stream ? stream->fn : NULL;
     }
     if (s->bits == 4 ? !s->pack : !s->copy)

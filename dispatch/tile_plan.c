@@ -22,6 +22,9 @@
 #define MADE_BYTES ((int64_t)QFI_SLOT - MADE_ROWS * QFI_ROW_PAD)
 #define LINE 64
 #define RUN_BYTES 512        /* of a row of the destination, that one transposed tile makes */
+#define STAGED_BYTES ((int64_t)256 * (RUN_BYTES + QFI_ROW_PAD)) /* of such a tile */
+#define LEAST_COLUMN 256 /* bytes of one below which a kernel does not turn past the caches */
+#define TURNED_BYTES ((int64_t)4 << 20) /* that it turns at once */
 #define SMALL_TILE (1 << 14) /* of few rows or columns: it stays in the first cache */
 #define FEW_ROWS 16 /* of a transposed tile: their lines stay in the first cache while they fill */
 
@@ -102,14 +105,12 @@ static bool reads_in_place(const qfi_tiles *t)
     return true;
 }
 
-/* Whether the last kernel can store past the caches, and all rows of the destination are lines. */
-static bool kernel_goes_past(const qfi_tiles *t, int64_t size)
+/* Whether all rows of the destination begin with lines. */
+static bool rows_are_lines(const qfi_tiles *t, int64_t size)
 {
     const qfi_form *to = &t->nest.lane[0];
     uintptr_t all = (uintptr_t)t->dst + (uintptr_t)(to->base * size);
 
-    if (!last_is_result(t) || !t->piece->stage[t->piece->n_stage - 1].past || t->made.operand >= 0)
-        return false;
     for (int l = 0; l < t->nest.n_loop; l++)
         if (l != t->nest.col)
             all |= (uintptr_t)(to->step[l] * size);
@@ -128,8 +129,11 @@ static void choose_store(qfi_tiles *t, int64_t size)
                 qfi_step_of(&t->nest.lane[0], t->nest.row) == t->cols;
     t->streams = run->streams && t->segment == run->pipe->result &&
                  (t->joined ? t->cols * t->rows : t->cols) * size >= QFI_LEAST_RUN;
-    t->past = t->streams && kernel_goes_past(t, size);
-    t->staged = t->streams ? !t->past && !is_copy(t) : moves && !t->joined && t->rows > FEW_ROWS;
+    const bool goes_past = t->streams && t->made.operand < 0 && rows_are_lines(t, size);
+    t->past = goes_past && last_is_result(t) && t->piece->stage[t->piece->n_stage - 1].past;
+    t->turns = goes_past && moves && t->segment->turns_past && t->rows * size >= LEAST_COLUMN;
+    t->staged = t->streams ? !t->past && !t->turns && !is_copy(t)
+                           : moves && !t->joined && t->rows > FEW_ROWS;
     t->patches = t->streams && t->staged && is_direct(t) && reads_in_place(t);
 }
 
@@ -148,6 +152,11 @@ static void choose_moved_tile(qfi_tiles *t, int64_t size)
 {
     const int64_t line = LINE / size;
 
+    if (t->turns) {
+        t->m = split_evenly(t->rows, TURNED_BYTES / RUN_BYTES, line);
+        t->n = qfi_min64(t->cols, TURNED_BYTES / (t->m * RUN_BYTES) * (RUN_BYTES / size));
+        return;
+    }
     if (t->joined) {
         t->n = t->cols;
         t->m = qfi_min64(t->rows, SMALL_TILE / (t->n * size) / line * line);
@@ -157,7 +166,7 @@ static void choose_moved_tile(qfi_tiles *t, int64_t size)
     if (t->rows * t->n * size < SMALL_TILE)
         t->n = SMALL_TILE / (t->rows * size) / line * line;
     t->n = split_evenly(t->cols, t->n, line);
-    t->m = split_evenly(t->rows, (int64_t)QFI_STAGING / (t->n * size + QFI_ROW_PAD), line);
+    t->m = split_evenly(t->rows, STAGED_BYTES / (t->n * size + QFI_ROW_PAD), line);
 }
 
 /* Whole blocks of the kernel that makes them, two high: a panel of the second factor is loaded once

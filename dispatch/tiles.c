@@ -188,8 +188,9 @@ static void store_root(tile *x)
         return;
     }
     const qfk_out out = result(x);
+    const qfk_param past = { .past = t->turns, .staging = x->staging };
     (from.row == size && from.col != size ? t->segment->transpose
-                                          : t->segment->copy)(x->m, x->n, &from, out, NULL);
+                                          : t->segment->copy)(x->m, x->n, &from, out, &past);
     if (t->staged)
         deliver(x, out.p, out.row);
 }
@@ -305,7 +306,7 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
 
     x.t = t;
     x.param = param;
-    x.staging = t->staged ? t->run->staging + QFI_STAGING * worker : NULL;
+    x.staging = t->staged || t->turns ? t->run->staging + QFI_STAGING * worker : NULL;
     x.slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker;
     for (int k = 0; k < t->piece->n_stage; k++) {
         param[k] = t->piece->stage[k].p;

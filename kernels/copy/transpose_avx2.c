@@ -266,7 +266,7 @@ QFK_INLINE void line_of_4(char *x, const char *a, ptrdiff_t pitch)
     _mm256_stream_si256((void *)(x + 32), high);
 }
 
-QFK_TRANSPOSE_PAST(qfk_transpose_x8_avx2, 1, 32, 16, turn_x8, 16, unit_x8, line_of_4, RUN8)
-QFK_TRANSPOSE_PAST(qfk_transpose_x16_avx2, 2, 16, 8, turn_x16, 8, unit_x16, line_of_4, RUN16)
-QFK_TRANSPOSE_PAST(qfk_transpose_x32_avx2, 4, 8, 8, turn_x32, 8, unit_x32, line_of_2, RUN32)
-QFK_TRANSPOSE_PAST(qfk_transpose_x64_avx2, 8, 4, 4, turn_x64, 4, unit_x64, line_of_2, RUN32)
+QFK_TRANSPOSE_PAST(qfk_transpose_x8_avx2, 1, 32, 16, turn_x8, 16, unit_x8, line_of_4, 256)
+QFK_TRANSPOSE_PAST(qfk_transpose_x16_avx2, 2, 16, 8, turn_x16, 8, unit_x16, line_of_4, 512)
+QFK_TRANSPOSE_PAST(qfk_transpose_x32_avx2, 4, 8, 8, turn_x32, 8, unit_x32, line_of_2, 512)
+QFK_TRANSPOSE_PAST(qfk_transpose_x64_avx2, 8, 4, 4, turn_x64, 4, unit_x64, line_of_2, 512)

@@ -1,7 +1,7 @@
 /* AVX-512 rows of transpose: blocks of whole cache lines of a column, turned in registers; see
  * transpose_blocks.h. */
 #include "kernels/common/masks.h"
-#include "kernels/copy/transpose_blocks.h"
+#include "kernels/copy/transpose_panels.h"
 
 QFK_INLINE __m512i load_column(const qfk_block *b, size_t j)
 {
@@ -142,7 +142,48 @@ QFK_INLINE void turn_x64(const qfk_block *b)
         store_row64(b, k, v[k]);
 }
 
-QFK_TRANSPOSE(qfk_transpose_x8_avx512, 1, 64, 16, turn_x8)
-QFK_TRANSPOSE(qfk_transpose_x16_avx512, 2, 32, 8, turn_x16)
-QFK_TRANSPOSE(qfk_transpose_x32_avx512, 4, 16, 16, turn_x32)
-QFK_TRANSPOSE(qfk_transpose_x64_avx512, 8, 8, 8, turn_x64)
+/* A line of each run is a block, whose rows follow each other. */
+QFK_INLINE void unit_x8(char *x, const char *a, ptrdiff_t col)
+{
+    turn_x8(&(qfk_block){ a, x, col, 16, 64, 16, 64, 16 });
+}
+
+QFK_INLINE void unit_x16(char *x, const char *a, ptrdiff_t col)
+{
+    turn_x16(&(qfk_block){ a, x, col, 16, 32, 8, 64, 16 });
+}
+
+QFK_INLINE void unit_x32(char *x, const char *a, ptrdiff_t col)
+{
+    turn_x32(&(qfk_block){ a, x, col, 64, 16, 16, 64, 64 });
+}
+
+QFK_INLINE void unit_x64(char *x, const char *a, ptrdiff_t col)
+{
+    turn_x64(&(qfk_block){ a, x, col, 64, 8, 8, 64, 64 });
+}
+
+QFK_INLINE void line_of_1(char *x, const char *a, ptrdiff_t pitch)
+{
+    (void)pitch;
+    _mm512_stream_si512((void *)x, _mm512_loadu_si512(a));
+}
+
+QFK_INLINE __m256i load_quarters(const char *a, ptrdiff_t pitch)
+{
+    return _mm256_set_m128i(_mm_loadu_si128((const void *)(a + pitch)),
+                            _mm_loadu_si128((const void *)a));
+}
+
+QFK_INLINE void line_of_4(char *x, const char *a, ptrdiff_t pitch)
+{
+    const __m256i low = load_quarters(a, pitch), high = load_quarters(a + 2 * pitch, pitch);
+
+    _mm256_stream_si256((void *)x, low);
+    _mm256_stream_si256((void *)(x + 32), high);
+}
+
+QFK_TRANSPOSE_PAST(qfk_transpose_x8_avx512, 1, 64, 16, turn_x8, 16, unit_x8, line_of_4, 256)
+QFK_TRANSPOSE_PAST(qfk_transpose_x16_avx512, 2, 32, 8, turn_x16, 8, unit_x16, line_of_4, 512)
+QFK_TRANSPOSE_PAST(qfk_transpose_x32_avx512, 4, 16, 16, turn_x32, 16, unit_x32, line_of_1, 512)
+QFK_TRANSPOSE_PAST(qfk_transpose_x64_avx512, 8, 8, 8, turn_x64, 8, unit_x64, line_of_1, 512)

@@ -122,6 +122,15 @@ SET1(_mm512_set1_epi64, __m512i, long long, u64, 8)
 SET1(_mm512_set1_ps, __m512, float, f32, 16)
 SET1(_mm512_set1_pd, __m512d, double, f64, 8)
 
+static inline __m256i _mm256_set_m128i(__m128i high, __m128i low)
+{
+    __m256i x;
+
+    memcpy(&x, &low, sizeof low);
+    memcpy((char *)&x + sizeof low, &high, sizeof high);
+    return x;
+}
+
 static inline __m512i _mm512_setzero_si512(void) { return (__m512i){ { 0 } }; }
 static inline __m512 _mm512_setzero_ps(void) { return (__m512){ { 0 } }; }
 static inline __m512d _mm512_setzero_pd(void) { return (__m512d){ { 0 } }; }

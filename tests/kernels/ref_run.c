@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define REGION ((size_t)4 << 20)
+#define STAGING_PAGES ((QFK_STAGING + 65535) / 65536 * 65536)
 #define MARGIN ((size_t)128)
 #define LINE 64
 
@@ -26,6 +27,7 @@ typedef struct bench {
     const qfk_row *row, *scalar;
     const ref_op *op;
     operand o[OPERANDS], *out;
+    check_pages staging;
     check_rng rng;
     ref_case c;
 } bench;
@@ -326,6 +328,7 @@ static bool run_case(bench *b, size_t m, size_t n, char *why, size_t why_size)
         b->op->values(c, &b->rng);
 
     c->p.past = past;
+    c->p.staging = b->staging.p + STAGING_PAGES - QFK_STAGING;
     ref_case s = shadow_case(b);
     int signal = 0;
     if (b->row == b->scalar)
@@ -363,9 +366,13 @@ static void list_sizes(unsigned key, size_t *sizes)
 static bool run_cases(bench *b, unsigned percent, char *why, size_t why_size)
 {
     const bool all_heights = b->op->flags & (REF_ANY_COL | REF_RUNS_DOWN);
-    const size_t large[][2] = { { 1, 4099 }, { 4099, 1 }, { 33, 1031 }, { 3, 20011 } };
-    /* The longest rows are for kernels that walk them in parts. */
-    const size_t n_large = b->row->exact == QFK_BITS_PAST ? 4 : 3;
+    const size_t large[][2] = {
+        { 1, 4099 }, { 4099, 1 }, { 33, 1031 }, { 3, 20011 }, { 1409, 201 }
+    };
+    /* The longest rows and columns are for kernels that walk them in parts. */
+    const size_t n_large = b->op->flags & REF_RUNS_DOWN        ? 5
+                           : b->row->exact == QFK_BITS_PAST ? 4
+                                                               : 3;
     const unsigned chance = all_heights ? percent : percent * 35 / 100;
     size_t sizes[SIZES];
 
@@ -392,6 +399,7 @@ bool ref_run(const qfk_row *row, const qfk_row *scalar, const ref_op *op, uint64
         b.o[k].shadow = malloc(REGION);
         ok = b.o[k].shadow && check_pages_make(&b.o[k].real, REGION) && ok;
     }
+    ok = check_pages_make(&b.staging, STAGING_PAGES) && ok;
     if (!ok)
         snprintf(why, why_size, "no memory");
     else if (op->whole)
@@ -402,5 +410,6 @@ bool ref_run(const qfk_row *row, const qfk_row *scalar, const ref_op *op, uint64
         check_pages_free(&b.o[k].real);
         free(b.o[k].shadow);
     }
+    check_pages_free(&b.staging);
     return ok;
 }
