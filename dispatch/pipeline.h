@@ -82,8 +82,8 @@ typedef struct qfi_piece {
  * are two of 64 along a last dim).  copy, transpose, pack, stream: kernels that store. */
 typedef struct qfi_segment {
     uint8_t n_dim, bits, n_slot;
-    bool reads; /* it needs working memory: READ or PANEL operands */
-    bool turns; /* a piece of it may be a transpose */
+    bool reads;      /* it needs working memory: READ or PANEL operands */
+    bool turns;      /* a piece of it may be a transpose */
     bool turns_past; /* its kernel heeds past */
     int64_t dim[QFI_DIMS];
     uint32_t n_piece;

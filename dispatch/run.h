@@ -102,7 +102,8 @@ typedef struct qfi_tiles {
     bool joined;         /* short rows follow each other in the staging, as in the destination */
     bool past;           /* its last kernel stores it there itself */
     bool turns;          /* likewise, and the kernel is the transpose */
-    bool patches;        /* one kernel's result goes past the caches, a small part at a time */
+    int8_t lifted; /* the operand that is transposed to the staging for the one stage; or -1 */
+    bool patches;  /* one kernel's result goes past the caches, a small part at a time */
     uint8_t outer[QFI_LOOPS], load[QFI_OPERANDS];
     qfi_made made;
     qfi_nest nest; /* last: it is large, and written where it is used */

@@ -21,11 +21,12 @@
 #define MADE_ROWS 32
 #define MADE_BYTES ((int64_t)QFI_SLOT - MADE_ROWS * QFI_ROW_PAD)
 #define LINE 64
-#define RUN_BYTES 512        /* of a row of the destination, that one transposed tile makes */
+#define RUN_BYTES 512 /* of a row of the destination, that one transposed tile makes */
 #define STAGED_BYTES ((int64_t)256 * (RUN_BYTES + QFI_ROW_PAD)) /* of such a tile */
 #define LEAST_COLUMN 256 /* bytes of one below which a kernel does not turn past the caches */
 #define TURNED_BYTES ((int64_t)4 << 20) /* that it turns at once */
-#define SMALL_TILE (1 << 14) /* of few rows or columns: it stays in the first cache */
+#define LIFTED_RUN ((int64_t)512)       /* bytes of a run of an operand that is lifted at once */
+#define SMALL_TILE (1 << 14)            /* of few rows or columns: it stays in the first cache */
 #define FEW_ROWS 16 /* of a transposed tile: their lines stay in the first cache while they fill */
 
 static qfi_load choose_load(const qfi_tiles *t, int i)
@@ -96,6 +97,22 @@ static bool transposes(const qfi_tiles *t)
     return any;
 }
 
+/* The operand that one stage from memory to memory wants transposed, if it is one. */
+static int find_lifted(const qfi_tiles *t)
+{
+    const qfi_stage *s = t->piece->stage;
+    int found = -1;
+
+    if (t->piece->n_stage != 1 || !last_is_result(t) || s->index >= 0 || s->nibbles)
+        return -1;
+    for (int i = 0; i < t->piece->n_operand; i++)
+        if (t->load[i] == QFI_LOAD_TRANSPOSE && found < 0)
+            found = i;
+        else if (t->load[i] != QFI_LOAD_NONE)
+            return -1;
+    return found;
+}
+
 /* Whether no operand is brought to a slot. */
 static bool reads_in_place(const qfi_tiles *t)
 {
@@ -123,6 +140,7 @@ static void choose_store(qfi_tiles *t, int64_t size)
     const qfi_run *run = t->run;
     const bool moves = transposes(t) && t->piece->n_stage == 0;
 
+    t->lifted = -1;
     if (!run->staging || t->segment->bits < 8 || t->nest.col < 0)
         return;
     t->joined = t->made.operand < 0 && !is_copy(t) && t->cols * size < QFI_LEAST_RUN &&
@@ -134,6 +152,7 @@ static void choose_store(qfi_tiles *t, int64_t size)
     t->turns = goes_past && moves && t->segment->turns_past && t->rows * size >= LEAST_COLUMN;
     t->staged = t->streams ? !t->past && !t->turns && !is_copy(t)
                            : moves && !t->joined && t->rows > FEW_ROWS;
+    t->lifted = (int8_t)(t->staged || t->joined ? -1 : find_lifted(t));
     t->patches = t->streams && t->staged && is_direct(t) && reads_in_place(t);
 }
 
@@ -169,6 +188,17 @@ static void choose_moved_tile(qfi_tiles *t, int64_t size)
     t->m = split_evenly(t->rows, STAGED_BYTES / (t->n * size + QFI_ROW_PAD), line);
 }
 
+/* Tiles for a stage that reads the staging: long runs of the operand and of the destination. */
+static void choose_lifted_tile(qfi_tiles *t, int64_t size)
+{
+    const int64_t width = t->piece->operand[t->lifted].bits / 8;
+
+    t->n = split_evenly(t->cols, RUN_BYTES / size, LINE / size);
+    t->m = split_evenly(t->rows,
+                        qfi_min64(LIFTED_RUN / width, STAGED_BYTES / (t->n * width + QFI_ROW_PAD)),
+                        LINE / width);
+}
+
 /* Whole blocks of the kernel that makes them, two high: a panel of the second factor is loaded once
  * for both (24.0 ms instead of 28.9 for a product of 16 steps, 4096 x 14336, Zen 3). */
 static void choose_made(qfi_tiles *t, int64_t elements)
@@ -192,6 +222,10 @@ static void choose_tile(qfi_tiles *t, int64_t size)
     t->skip = 0;
     if (t->made.operand >= 0) {
         choose_made(t, MADE_BYTES / (slot > size ? slot : size));
+        return;
+    }
+    if (t->lifted >= 0) {
+        choose_lifted_tile(t, size);
         return;
     }
     if (turned && t->piece->n_stage == 0) {

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#define LINE 64
+#define LIFTED_ROWS 8    /* that one kernel call makes of what was transposed to the staging */
 #define PATCH_BYTES 1024 /* of the destination, that one kernel call makes, then one streams */
 
 /* One tile at hand: position of every lane, and what the references mean. */
@@ -78,7 +80,8 @@ static void load_operand(tile *x, int i)
                   col = qfi_step_of(&t->nest.lane[1 + i], t->nest.col);
     const int64_t size = o->bits < 8 ? 1 : o->bits / 8;
     const qfk_in from = { t->source[i] + x->at[1 + i] * size, row * size, col * size };
-    const qfk_out to = slot_out(x, o->slot, size);
+    const qfk_out to = i == t->lifted ? (qfk_out){ x->staging, t->n * size + QFI_ROW_PAD }
+                                      : slot_out(x, o->slot, size);
 
     switch ((qfi_load)t->load[i]) {
     case QFI_LOAD_NONE:
@@ -259,6 +262,46 @@ static void run_patches(tile *x)
                       (size_t)qfi_min64(n, columns - j));
 }
 
+/* Asks for lines of what the tile below will lift, run by run; *run and *line are the next. */
+static void ask_lines(const tile *x, size_t count, size_t *run, size_t *line)
+{
+    const qfi_tiles *t = x->t;
+    const qfi_form *lane = &t->nest.lane[1 + t->lifted];
+    const int64_t size = t->piece->operand[t->lifted].bits / 8;
+    const char *a = t->source[t->lifted] + (x->at[1 + t->lifted] + t->m) * size;
+
+    for (; count > 0 && *run < x->n; count--) {
+        __builtin_prefetch(a + ((int64_t)*run * lane->step[t->nest.col] * size) + *line * LINE);
+        if (++*line * LINE >= x->m * (size_t)size) {
+            *line = 0;
+            ++*run;
+        }
+    }
+}
+
+/* The one stage on what was lifted, a few rows at a time: while they drain past the caches, what
+ * the next tile will lift comes in. */
+static void run_lifted(tile *x)
+{
+    const qfi_tiles *t = x->t;
+    const qfi_stage *s = t->piece->stage;
+    const qfk_out to = destination(x);
+    const size_t count =
+        (LIFTED_ROWS * x->n * (t->piece->operand[t->lifted].bits / 8u) + LINE - 1) / LINE;
+    size_t run = 0, line = 0;
+    qfk_in in[3];
+
+    for (size_t i = 0; i < x->m; i += LIFTED_ROWS) {
+        for (int k = 0; k < s->n_in; k++) {
+            in[k] = x->view[s->in[k]];
+            in[k].p = (const char *)in[k].p + (ptrdiff_t)i * in[k].row;
+        }
+        ask_lines(x, count, &run, &line);
+        s->fn(x->m - i < LIFTED_ROWS ? x->m - i : LIFTED_ROWS, x->n, in,
+              (qfk_out){ (char *)to.p + (ptrdiff_t)i * to.row, to.row }, x->param);
+    }
+}
+
 /* The operand that a piece without stages moves, where it is: the store reads it there. */
 static void view_root(tile *x)
 {
@@ -290,6 +333,10 @@ static void run_tile(tile *x, int64_t number)
         run_patches(x);
         return;
     }
+    if (x->t->lifted >= 0) {
+        run_lifted(x);
+        return;
+    }
     for (int i = 0; i < p->n_stage; i++)
         run_stage(x, i, !stores && i == p->n_stage - 1);
     if (stores)
@@ -306,7 +353,8 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
 
     x.t = t;
     x.param = param;
-    x.staging = t->staged || t->turns ? t->run->staging + QFI_STAGING * worker : NULL;
+    x.staging =
+        t->staged || t->turns || t->lifted >= 0 ? t->run->staging + QFI_STAGING * worker : NULL;
     x.slots = t->run->slots + QFI_SLOT * t->run->pipe->n_slot * worker;
     for (int k = 0; k < t->piece->n_stage; k++) {
         param[k] = t->piece->stage[k].p;
