@@ -111,8 +111,8 @@ QFK_INLINE void qfk_turn_tile(const qfk_turning *t, void (*turn)(const qfk_block
         }
 }
 
-QFK_INLINE qfk_turning qfk_turning_of(size_t m, size_t n, const qfk_in *in, qfk_out out, size_t size,
-                                      size_t h, size_t w)
+QFK_INLINE qfk_turning qfk_turning_of(size_t m, size_t n, const qfk_in *in, qfk_out out,
+                                      size_t size, size_t h, size_t w)
 {
     const bool short_columns = in->col == (ptrdiff_t)(m * size),
                short_rows = n > 1 && n <= 4 * w && out.row == (ptrdiff_t)(n * size);

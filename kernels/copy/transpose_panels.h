@@ -1,17 +1,20 @@
 /* Transposing past the caches: panel by panel of the destination, in registers from the operand to
  * a staging in the second cache, from there in whole lines to the destination.
  *
- *   operand: runs, W a strip          staging: strips                     destination
- *   run 0  |---- rows of a part --->  row 0 of strip 0 | row 1 | row 2 .. row 0: strip 0 | strip 1 ..
- *   run 1  |----------------------->  row 0 of strip 1 | row 1 | row 2 .. row 1: strip 0 | strip 1 ..
+ *   operand: runs, w a strip      staging: strips          destination
+ *   run 0  |-- rows of a part ->  strip 0: row 0, row 1 ..  row 0: strip 0, strip 1 ..
+ *   run 1  |------------------->  strip 1: row 0, row 1 ..  row 1: strip 0, strip 1 ..
  *
- * A panel goes down its rows in parts, then comes the panel to the right. While one half of the staging takes a part unit by unit (one
- * line of each run of a strip), the part before it leaves the other half row by row, so that memory
- * reads and writes at once; and what is written to the staging is adjacent, so that its lines come
- * to the first cache once. (Zen 3, 4096 x 14336 words, of the best copy: 0.49 if a tile is turned,
- * then stored; 0.62 in two halves, but strip by strip; 0.71 to 0.77 unit by unit. Stores past the
- * caches straight from the registers reach 0.4, since those to rows whose pitch is a power of two
- * are no longer combined to lines when loads come between.) */
+ * A panel goes down its rows in parts, then comes the panel to the right. While one half of the
+ * staging takes a part unit by unit (one line of each run of a strip), the part before it leaves
+ * the other half row by row, so that memory reads and writes at once; and what is written to the
+ * staging is adjacent, so that its lines come to the first cache once.
+ *
+ * Zen 3, 4096 x 14336 words, of the best copy: 0.49 if a tile is turned, then stored; 0.62 in two
+ * halves, but strip by strip; 0.69 to 0.73 unit by unit. Parts of 320 or 384 rows of 512 bytes; 256
+ * or 512 rows, or rows of 256 bytes, lose 0.02 to 0.08. Bytes: rows of 256, or runs get too short.
+ * Stores past the caches straight from the registers reach 0.4, since those to rows whose pitch is
+ * a power of two are no longer combined to lines when loads come between. */
 #ifndef QFK_TRANSPOSE_PANELS_H
 #define QFK_TRANSPOSE_PANELS_H
 
@@ -45,7 +48,8 @@ QFK_INLINE ptrdiff_t qfk_strip_pitch(const qfk_panel_code *c)
 
 QFK_INLINE void qfk_store_waiting(const qfk_panel_code *c, qfk_waiting *w)
 {
-    const ptrdiff_t pitch = qfk_strip_pitch(c), line = QFK_LINE / (ptrdiff_t)(c->w * c->size) * pitch;
+    const ptrdiff_t pitch = qfk_strip_pitch(c),
+                    line = QFK_LINE / (ptrdiff_t)(c->w * c->size) * pitch;
 
     if (w->lines == c->run / QFK_LINE) {
         _Pragma("GCC unroll 8") for (size_t k = 0; k < c->run / QFK_LINE; k++)
@@ -149,8 +153,8 @@ QFK_INLINE void qfk_turn_past(const qfk_panel_code *c, const qfk_turning *t, cha
         turn(&below);
 }
 
-/* Defines the kernel `name` on blocks of H x W elements of SIZE bytes, and past the caches in panels
- * of RUN bytes and strips of RUNS. */
+/* Defines the kernel `name` on blocks of H x W elements of SIZE bytes, and past the caches in
+ * panels of RUN bytes and strips of RUNS. */
 #define QFK_TRANSPOSE_PAST(name, SIZE, H, W, block, RUNS, unit, line, RUN)                       \
     static void name##_tile(const qfk_turning *t)                                                \
     {                                                                                            \
