@@ -25,7 +25,9 @@
 #define STAGED_BYTES ((int64_t)256 * (RUN_BYTES + QFI_ROW_PAD)) /* of such a tile */
 #define LEAST_COLUMN 256 /* bytes of one below which a kernel does not turn past the caches */
 #define TURNED_BYTES ((int64_t)4 << 20) /* that it turns at once */
-#define LIFTED_RUN ((int64_t)256) /* bytes of a run of an operand that is lifted at once */
+/* Bytes of a run of an operand that is lifted at once: what is asked for stays until it is used (of
+ * the plain dequantize, 8 bits to 32, Zen 3: 256 0.74, 512 0.72, 1024 0.69; not asking 0.63). */
+#define LIFTED_RUN ((int64_t)256)
 #define SMALL_TILE (1 << 14)            /* of few rows or columns: it stays in the first cache */
 #define FEW_ROWS 16 /* of a transposed tile: their lines stay in the first cache while they fill */
 
