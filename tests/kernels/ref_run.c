@@ -370,9 +370,9 @@ static bool run_cases(bench *b, unsigned percent, char *why, size_t why_size)
         { 1, 4099 }, { 4099, 1 }, { 33, 1031 }, { 3, 20011 }, { 1409, 201 }
     };
     /* The longest rows and columns are for kernels that walk them in parts. */
-    const size_t n_large = b->op->flags & REF_RUNS_DOWN        ? 5
+    const size_t n_large = b->op->flags & REF_RUNS_DOWN     ? 5
                            : b->row->exact == QFK_BITS_PAST ? 4
-                                                               : 3;
+                                                            : 3;
     const unsigned chance = all_heights ? percent : percent * 35 / 100;
     size_t sizes[SIZES];
 
