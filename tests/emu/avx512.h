@@ -205,10 +205,15 @@ LANES2(_mm512_add_epi64, __m512i, 8, u64, a.u64[i] + b.u64[i])
 LANES2(_mm256_and_si256, __m256i, 4, u64, a.u64[i] & b.u64[i])
 LANES2(_mm256_or_si256, __m256i, 4, u64, a.u64[i] | b.u64[i])
 LANES2(_mm256_cmpeq_epi16, __m256i, 16, u16, a.u16[i] == b.u16[i] ? 0xffff : 0)
+LANES2(_mm512_andnot_si512, __m512i, 8, u64, ~a.u64[i] & b.u64[i])
+LANES2(_mm512_subs_epu16, __m512i, 32, u16,
+       (uint16_t)(a.u16[i] > b.u16[i] ? a.u16[i] - b.u16[i] : 0))
+LANES2(_mm512_sub_epi16, __m512i, 32, u16, (uint16_t)(a.u16[i] - b.u16[i]))
 LANES2(_mm512_or_si512, __m512i, 8, u64, a.u64[i] | b.u64[i])
 LANES2(_mm512_xor_si512, __m512i, 8, u64, a.u64[i] ^ b.u64[i])
 LANES2(_mm512_sub_epi8, __m512i, 64, u8, (uint8_t)(a.u8[i] - b.u8[i]))
 SHIFT16(_mm512_slli_epi16, count < 16 ? a.u16[i] << count : 0)
+SHIFT16(_mm512_srai_epi16, (int16_t)a.u16[i] >> (count < 16 ? count : 15))
 SHIFT16(_mm512_srli_epi16, count < 16 ? a.u16[i] >> count : 0)
 LANES2(_mm512_and_si512, __m512i, 8, u64, a.u64[i] & b.u64[i])
 SHIFT(_mm512_srli_epi32, count < 32 ? a.u32[i] >> count : 0)
@@ -217,6 +222,22 @@ SHIFT(_mm512_srai_epi32, (uint32_t)((int32_t)a.u32[i] >> (count < 32 ? count : 3
 SHIFT(_mm512_slli_epi32, count < 32 ? a.u32[i] << count : 0)
 LANES3(_mm512_mask_mov_epi32, __m512i, uint64_t, __m512i, 16, u32,
        emu_bit(b, i) ? c.u32[i] : a.u32[i])
+
+static inline __m512i _mm512_mask_blend_epi16(__mmask32 k, __m512i a, __m512i b)
+{
+    for (size_t i = 0; i < 32; i++)
+        a.u16[i] = emu_bit(k, i) ? b.u16[i] : a.u16[i];
+    return a;
+}
+
+static inline __mmask16 _mm512_test_epi32_mask(__m512i a, __m512i b)
+{
+    unsigned x = 0;
+
+    for (size_t i = 0; i < 16; i++)
+        x |= (unsigned)((a.u32[i] & b.u32[i]) != 0) << i;
+    return (__mmask16)x;
+}
 
 /* Unordered and ordered: one of two lanes is a NaN, neither is. */
 static inline __mmask16 _mm512_cmp_ps_mask(__m512 a, __m512 b, int how)

@@ -1,4 +1,5 @@
-/* The gemm family: one packed step, tested whole, since it is no tile kernel. */
+/* The gemm family: one packed step, tested whole, since it is no tile kernel; what packs operands;
+ * updates. */
 #include "kernel_ref.h"
 
 #include <math.h>
@@ -6,6 +7,7 @@
 #include <string.h>
 
 enum { MAX_K = 300, PAGES = 1 << 16 };
+enum { FUSED = 1, ROUNDED = 2 }; /* p.i[2] of an update */
 
 /* One step: packed operands that end at a guard page, and c before (old) and after it. */
 typedef struct step {
@@ -134,8 +136,85 @@ static uint64_t panel(const ref_el *e)
     return e->in[0];
 }
 
+/* Steps, columns of a panel (that of the vectors, or any), how it is rounded. Operands a and b are
+ * f32: steps by rows, and panels below each other. */
+static void shape_update(ref_case *c, check_rng *rng)
+{
+    const size_t steps[] = { 0, 1, 2, 3, 5, 16, 17 }, widths[] = { 16, 16, 32, 6 };
+    const size_t width = widths[check_below(rng, 4)];
+    const int64_t manners[] = { 0, FUSED, ROUNDED,
+                                FUSED | ROUNDED };
+    const float scales[] = { 1, 0.5f, 0x1p-9f, 0x1.8p1f, -0x1.64p-3f, 0 };
+    size_t k = steps[check_below(rng, 7)];
+
+    const size_t panels = (c->n + width - 1) / width;
+    while (c->m && c->n && (k == c->m || k * panels == c->m)) /* the result cannot stand in these operands */
+        k++;
+    c->in[0] = (ref_tile){ .m = k, .n = c->m, .key = QF_DT_f32, .col = 4 };
+    c->in[0].row = (ptrdiff_t)(4 * c->m);
+    c->in[1] = (ref_tile){ .m = k * panels, .n = width, .key = QF_DT_f32, .col = 4 };
+    c->in[1].row = (ptrdiff_t)(4 * width);
+    c->p.i[0] = (int64_t)k;
+    c->p.i[1] = (int64_t)width;
+    c->p.i[2] = manners[check_below(rng, 4)];
+    c->p.i[3] = (int64_t)k * c->in[1].row;
+    c->p.f[0] = (double)scales[check_below(rng, 6)];
+}
+
+/* Most cases have factors near 1; with ROUNDED they hold values of the key. */
+static void values_update(const ref_case *c, check_rng *rng)
+{
+    const unsigned key = c->row->key;
+    const bool near = check_chance(rng, 70), narrow = c->p.i[2] & ROUNDED;
+
+    for (unsigned o = 0; o < 2; o++)
+        for (size_t i = 0; i < c->in[o].m; i++)
+            for (size_t j = 0; j < c->in[o].n; j++) {
+                double v = near ? (double)(check_random(rng) >> 11) * 0x1p-52 - 1
+                                : check_to_f64(QF_DT_f32, ref_get(&c->in[o], i, j));
+                if (narrow)
+                    v = check_to_f64(key, check_from_f64(key, v));
+                ref_set(&c->in[o], i, j, check_from_f64(QF_DT_f32, v));
+            }
+}
+
+static float rounded_to(unsigned key, float v)
+{
+    return (float)check_to_f64(key, check_from_f64(key, (double)v));
+}
+
+static float product_of(const ref_case *c, size_t i, size_t j)
+{
+    const size_t k = (size_t)c->p.i[0], width = (size_t)c->p.i[1], at = j % width;
+    const size_t place = c->row->key != QF_DT_bf16 ? at : at / 2 + (at % 2 ? width / 2 : 0);
+    float sum = 0;
+
+    for (size_t t = 0; t < k; t++)
+        sum = fmaf((float)check_to_f64(QF_DT_f32, ref_get(&c->in[0], t, i)),
+                   (float)check_to_f64(QF_DT_f32, ref_get(&c->in[1], j / width * k + t, place)),
+                   sum);
+    return sum;
+}
+
+static void update(const ref_case *c)
+{
+    const unsigned key = c->row->key;
+    const bool narrow = c->p.i[2] & ROUNDED, fused = c->p.i[2] & FUSED;
+    const float scale = (float)c->p.f[0];
+
+    for (size_t i = 0; i < c->m; i++)
+        for (size_t j = 0; j < c->n; j++) {
+            const float was = (float)check_to_f64(key, ref_get(&c->in[2], i, j));
+            const float p = product_of(c, i, j), first = narrow ? rounded_to(key, p) : p,
+                        second = narrow ? rounded_to(key, first * scale) : first * scale,
+                        x = fused ? fmaf(first, scale, was) : second + was;
+            ref_set(&c->x, i, j, check_from_f64(key, (double)x));
+        }
+}
+
 const ref_op ref_gemm[] = {
     { .op = "gemm", .whole = run_gemm },
     { .op = "panel", .element = panel, .flags = REF_ANY_COL },
+    { .op = "update", .shape = shape_update, .values = values_update, .tile = update },
     { 0 },
 };

@@ -1,0 +1,9 @@
+/* Low-rank updates with AVX-512: 14 rows of two vectors, 28 sums in 28 of the 32 registers. */
+#include "kernels/gemm/words_avx512.h"
+
+#define QFK_UPDATE_ROWS 14
+#include "kernels/gemm/update_bf16.h"
+
+UPDATE(qfk_update_f32_avx512, qfk_update_f32_scalar, f32)
+UPDATE(qfk_update_f16_avx512, qfk_update_f16_scalar, f16)
+UPDATE_BF16(qfk_update_bf16_avx512, qfk_update_bf16_scalar)
