@@ -132,6 +132,9 @@ qf_status qfi_operand_segment(qfi_builder *b, uint32_t id, const uint8_t *order,
 /* Use one kernel for sequences of stages that it does. */
 void qfi_peephole(qfi_builder *b, uint8_t *root);
 
+/* A low-rank update among the stages, NULL if there is none. */
+qf_status qfi_update_find(qfi_builder *b, uint8_t root, const qfi_update **out);
+
 /* Finish a piece: slots for the results of stages. */
 qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_piece **out);
 

@@ -342,6 +342,7 @@ static qf_status fetch_panels(qfi_run *run, qfi_tiles *t, const int64_t *lo, con
     const qfi_piece *p = t->piece;
 
     t->made.operand = -1;
+    t->made.update = NULL;
     for (int i = 0; i < p->n_operand; i++)
         if (p->operand[i].source == QFI_PANEL && !qfi_made_offer(run, t, i, lo, n))
             QF_TRY(fetch_panel(run, &p->operand[i], &p->box, lo, n, &t->nest.lane[1 + i],

@@ -28,10 +28,46 @@ bool qfi_made_offer(const qfi_run *run, qfi_tiles *t, int i, const int64_t *lo, 
         !qfi_panel_box_of(run, o, &t->piece->box, lo, n, 1, &t->nest.lane[1 + i], &made.panel) ||
         !suits(t, i, &made))
         return false;
+    /* Panels of paired columns serve updates of bf16 alone, and others the rest. */
+    const qfi_update *update = t->piece->update;
+    if (update && update->panel == i &&
+        (update->row->key == QFK_KEY_bf16) == qfi_made_pairs(run->pipe, o->which))
+        made.update = update;
     made.skip = made.panel.from[made.breaker->type.rank - 2] % made.breaker->kernel[0]->mr;
     t->made = made;
     t->source[i] = NULL;
     return true;
+}
+
+bool qfi_made_pairs(const qf_pipe *pipe, uint32_t which)
+{
+    for (uint32_t k = 0; k < pipe->result->n_piece; k++) {
+        const qfi_piece *p = pipe->result->piece[k];
+        const qfi_update *u = p->update;
+        for (int i = 0; i < p->n_operand; i++)
+            if (p->operand[i].source == QFI_PANEL && p->operand[i].which == which &&
+                (!u || u->panel != i || u->row->key != QFK_KEY_bf16))
+                return false;
+    }
+    return true;
+}
+
+/* Coordinates of element `at` of the lane. */
+static void coordinates(const qfi_made *made, int64_t at, int64_t *from)
+{
+    for (int d = 0; d < made->breaker->type.rank; d++) {
+        from[d] = made->panel.from[d] + at / made->panel.stride[d];
+        at %= made->panel.stride[d];
+    }
+}
+
+void qfi_made_update(const qfi_made *made, int64_t at, const qfk_in *c, size_t m, size_t n,
+                     qfk_out out)
+{
+    int64_t from[QF_MAX_RANK];
+
+    coordinates(made, at, from);
+    made->breaker->tiles->update(made->breaker, made->held, from, made->update, c, m, n, out);
 }
 
 qfk_in qfi_made_tile(const qfi_made *made, int64_t at, size_t m, size_t n, qfk_out out,
@@ -42,10 +78,7 @@ qfk_in qfi_made_tile(const qfi_made *made, int64_t at, size_t m, size_t n, qfk_o
     const int row = b->type.rank - 2;
     int64_t from[QF_MAX_RANK];
 
-    for (int d = 0; d < b->type.rank; d++) {
-        from[d] = made->panel.from[d] + at / made->panel.stride[d];
-        at %= made->panel.stride[d];
-    }
+    coordinates(made, at, from);
     const int64_t above = from[row] % b->kernel[0]->mr;
     from[row] -= above;
     b->tiles->tile(b, made->held, from, m + (size_t)above, n, out, ahead);

@@ -69,6 +69,15 @@ typedef struct qfi_stage {
     qfk_param p;
 } qfi_stage;
 
+/* Stages that one kernel of the product `panel` does where its tiles are used. covers: which; last:
+ * that whose result it makes.  c: what the product is added to.  p: scale and manner. */
+typedef struct qfi_update {
+    const qfk_row *row;
+    uint8_t panel, c, last;
+    bool covers[QFI_STAGES];
+    qfk_param p;
+} qfi_update;
+
 typedef struct qfi_piece {
     qfi_box box;
     uint8_t n_operand, n_stage, n_index, root;
@@ -76,6 +85,7 @@ typedef struct qfi_piece {
     qfi_operand *operand;
     const qfi_stage *stage;
     const qfi_form *index;
+    const qfi_update *update; /* NULL: there is none */
 } qfi_piece;
 
 /* dim: of the value, from slowest to fastest.  bits: of an element in the destination (128-bit ones
@@ -107,15 +117,20 @@ typedef struct qfi_ahead {
 } qfi_ahead;
 
 /* A breaker whose result can be made a tile at a time, where it is used. hold: prepare its operands
- * for all of the result, in working memory that stays; *held is NULL if there is no room.  tile:
- * m x n elements at `at` of the result's dims; the row is a multiple of the kernel's mr, the column
- * of nr, and *out has room for whole blocks of mr x nr; meanwhile it may fetch `ahead`.  strip: how
- * many columns of tiles should be made from top to bottom before the next ones. */
-typedef qf_status qfi_breaker_hold(qfi_run *run, const qfi_breaker *b, const void **held);
+ * for all of the result, in working memory that stays; *held is NULL if there is no room.  pairs:
+ * columns as updates of bf16 want them.  tile: m x n elements at `at` of the result's dims; the row
+ * is a multiple of the kernel's mr, the column of nr, and *out has room for whole blocks of both;
+ * meanwhile it may fetch `ahead`.  update: the tile added to c as the update says; the column is a
+ * multiple of nr, and no row is beyond the block of mr of the first.  strip: how many columns of
+ * tiles should be made from top to bottom before the next ones. */
+typedef qf_status qfi_breaker_hold(qfi_run *run, const qfi_breaker *b, bool pairs,
+                                   const void **held);
 typedef struct qfi_breaker_tiles {
     qfi_breaker_hold *hold;
     void (*tile)(const qfi_breaker *b, const void *held, const int64_t *at, size_t m, size_t n,
                  qfk_out out, const qfi_ahead *ahead);
+    void (*update)(const qfi_breaker *b, const void *held, const int64_t *at, const qfi_update *how,
+                   const qfk_in *c, size_t m, size_t n, qfk_out out);
     int64_t (*strip)(const qfi_breaker *b);
 } qfi_breaker_tiles;
 

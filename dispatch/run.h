@@ -76,13 +76,14 @@ typedef struct qfi_panel_box {
 
 /* An operand that a breaker makes tile by tile. operand: its number, -1: there is none.  panel: of
  * which its lane counts elements, although nothing holds them.  skip: rows before the box in the
- * first block of the kernel's rows. */
+ * first block of the kernel's rows.  update: what is made of it at once, NULL if it is loaded. */
 typedef struct qfi_made {
     int8_t operand;
     const qfi_breaker *breaker;
     const void *held;
     qfi_panel_box panel;
     int64_t skip;
+    const qfi_update *update;
 } qfi_made;
 
 /* One box of a piece, ready to run: loops with operands' positions, and where the operands' element
@@ -158,6 +159,13 @@ bool qfi_made_offer(const qfi_run *run, qfi_tiles *t, int i, const int64_t *lo, 
  * whole blocks of the kernel. */
 qfk_in qfi_made_tile(const qfi_made *made, int64_t at, size_t m, size_t n, qfk_out out,
                      const qfi_ahead *ahead);
+
+/* The m x n tile at element `at` of the lane, added to c as made->update says. */
+void qfi_made_update(const qfi_made *made, int64_t at, const qfk_in *c, size_t m, size_t n,
+                     qfk_out out);
+
+/* Whether all pieces of the result add breaker number `which` to c in updates of paired columns. */
+bool qfi_made_pairs(const qf_pipe *pipe, uint32_t which);
 
 /* What operand `o` needs of its breaker's result for a box of loops, and its lane. gap: elements
  * more between two steps of a dim than the next one fills. */

@@ -81,7 +81,7 @@ static qf_status hold_breakers(qfi_session *s, const qf_pipe *pipe)
             const qfi_operand *o = &pipe->result->piece[k]->operand[i];
             const qfi_breaker *x = o->source == QFI_PANEL ? pipe->breaker[o->which] : NULL;
             if (x && x->tiles && !held[o->which])
-                QF_TRY(x->tiles->hold(&s->run, x, &held[o->which]));
+                QF_TRY(x->tiles->hold(&s->run, x, qfi_made_pairs(pipe, o->which), &held[o->which]));
         }
     s->run.held = held;
     return QF_OK;

@@ -80,9 +80,11 @@ qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_pi
 {
     qfi_bump *pool = &b->pipe->pool;
     slots s = { .n = 0 };
+    const qfi_update *update;
 
     qfi_peephole(b, &root);
     QF_TRY(fill_splat(b, &root));
+    QF_TRY(qfi_update_find(b, root, &update));
 
     qfi_piece *p = qfi_bump_get(pool, 1, sizeof *p);
     qfi_operand *operand = qfi_bump_get(pool, b->n_operand, sizeof *operand);
@@ -106,7 +108,8 @@ qf_status qfi_piece_finish(qfi_builder *b, uint8_t root, uint8_t *n_slot, qfi_pi
                       .root = root,
                       .operand = operand,
                       .stage = stage,
-                      .index = index };
+                      .index = index,
+                      .update = update };
     memcpy(p->slot, s.slot, sizeof p->slot);
     if (s.n > *n_slot)
         *n_slot = s.n;

@@ -92,6 +92,8 @@ static void load_operand(tile *x, int i)
         x->view[i] = qfi_made_tile(&t->made, x->at[1 + i], x->m, x->n, to, &ahead);
         return;
     }
+    case QFI_LOAD_UPDATE:
+        return;
     case QFI_LOAD_COPY:
         o->copy(x->m, x->n, &from, to, NULL);
         break;
@@ -170,6 +172,19 @@ static void run_stage(tile *x, int number, bool last)
         x->view[s->out] = (qfk_in){ out.p, out.row, s->bits / 8 };
     }
     s->fn(x->m, x->n, in, out, &x->param[number]);
+    if (last && t->staged)
+        deliver(x, out.p, out.row);
+}
+
+static void run_update(tile *x, bool last)
+{
+    const qfi_tiles *t = x->t;
+    const qfi_update *u = t->made.update;
+    const qfi_stage *s = &t->piece->stage[u->last];
+    const qfk_out out = last ? result(x) : slot_out(x, t->piece->slot[u->last], s->bits / 8);
+
+    x->view[s->out] = (qfk_in){ out.p, out.row, s->bits / 8 };
+    qfi_made_update(&t->made, x->at[1 + u->panel], &x->view[u->c], x->m, x->n, out);
     if (last && t->staged)
         deliver(x, out.p, out.row);
 }
@@ -337,8 +352,13 @@ static void run_tile(tile *x, int64_t number)
         run_lifted(x);
         return;
     }
-    for (int i = 0; i < p->n_stage; i++)
-        run_stage(x, i, !stores && i == p->n_stage - 1);
+    for (int i = 0; i < p->n_stage; i++) {
+        const bool last = !stores && i == p->n_stage - 1;
+        if (x->t->made.update && i == x->t->made.update->last)
+            run_update(x, last);
+        else if (!x->t->made.update || !x->t->made.update->covers[i])
+            run_stage(x, i, last);
+    }
     if (stores)
         store_root(x);
 }

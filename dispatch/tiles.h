@@ -16,6 +16,7 @@ typedef enum qfi_load {
     QFI_LOAD_TRANSPOSE,
     QFI_LOAD_UNPACK,
     QFI_LOAD_MADE,
+    QFI_LOAD_UPDATE, /* the kernel of the update makes it */
 } qfi_load;
 
 /* Elements that a lane goes on in a step of a loop; 0 for loop -1, which there is not. */

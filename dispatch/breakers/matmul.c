@@ -77,6 +77,7 @@ qf_status qfi_matmul_make(qfi_builder *b, qfi_breaker *x)
     QF_TRY(qfi_breaker_kernel(b, x, QFI_PRODUCT_GEMM, QFK_OP_gemm, x->compute));
     QF_TRY(qfi_breaker_kernel(b, x, QFI_PRODUCT_PANEL, QFK_OP_panel, x->compute));
     QF_TRY(qfi_breaker_kernel(b, x, QFI_PRODUCT_FINAL, QFK_OP_copy, x->compute));
+    x->kernel[QFI_PRODUCT_SMALL] = qfk_pick(b->table, QFK_OP_multiply, (qfk_key)x->compute);
     return qfi_breaker_cast(b, x, QFI_PRODUCT_FINAL, x->compute, x->type.dtype, &used);
 }
 

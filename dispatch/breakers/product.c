@@ -28,6 +28,7 @@
 #define BLAS_ROWS 1024 /* panels that OpenBLAS makes; it packs the operands of each anew */
 #define BLAS_COLUMNS 2048
 #define SMALL_PRODUCT ((int64_t)1 << 24) /* multiply-adds of one that may be a task */
+#define AS_IT_STANDS ((int64_t)24 << 10) /* bytes of B that stay in the first cache level */
 #define TASK_PRODUCT ((int64_t)1 << 20)  /* of the products that make a task */
 
 /* The part of the result at hand, and how it is cut. dst: where its first element goes. */
@@ -283,6 +284,35 @@ static qf_status run_item(const product *p, const qfi_run *run, char *at, int64_
     return QF_OK;
 }
 
+/* Whether a product is small enough to use its operands as they stand: B stays in the first cache
+ * level, and nothing has to be converted. */
+static bool fits_as_it_stands(const product *p)
+{
+    return p->x->kernel[QFI_PRODUCT_SMALL] && p->direct && p->row >= 0 && p->col >= 0 &&
+           p->a.at.p && p->b.at.p && p->k * p->cols * p->size <= AS_IT_STANDS &&
+           p->b.at.step[p->b.x_at] == p->size && p->cols % p->nr == 0;
+}
+
+/* Product number `item` of the batch by one call. */
+static void small_item(const product *p, int64_t item)
+{
+    int64_t at[QF_MAX_RANK];
+    char *c = p->dst;
+
+    for (int d = p->n_batch - 1; d >= 0; d--) {
+        at[d] = p->lo[d] + item % p->n[d];
+        c += item % p->n[d] * p->stride[d] * p->out_size;
+        item /= p->n[d];
+    }
+    const qfk_in in[] = { { qfi_factor_at(&p->a, at, p->n_batch) + p->m0 * p->a.at.step[p->a.x_at],
+                            p->a.at.step[p->a.x_at], p->a.at.step[p->a.k_at] },
+                          { qfi_factor_at(&p->b, at, p->n_batch) + p->n0 * p->b.at.step[p->b.x_at],
+                            p->b.at.step[p->b.k_at], p->size } };
+    const qfk_param steps = { .i = { p->k } };
+    p->x->kernel[QFI_PRODUCT_SMALL]->fn((size_t)p->m, (size_t)p->cols, in,
+                                        (qfk_out){ c, row_step(p) }, &steps);
+}
+
 /* Products of a batch that are a task each, or several of them. */
 typedef struct batch {
     const product *p;
@@ -298,6 +328,11 @@ static void batch_task(void *arg, uint32_t i, uint32_t worker)
     char *at = b->at + (shared_size(p) + worker_size(p)) * (p->run->serial ? 0 : worker);
     const qfi_run run = qfi_task_run(p->run, worker, (qfi_area){ 0 });
 
+    if (fits_as_it_stands(p)) {
+        for (int64_t item = first; item < end; item++)
+            small_item(p, item);
+        return;
+    }
     for (int64_t item = first; item < end; item++)
         if (run_item(p, &run, at, item) != QF_OK)
             return;

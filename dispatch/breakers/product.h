@@ -5,8 +5,8 @@
 
 #include "dispatch/breakers/breaker.h"
 
-/* Kernels of a product, by its own numbering; FINAL has room for two. */
-enum { QFI_PRODUCT_GEMM, QFI_PRODUCT_PANEL, QFI_PRODUCT_FINAL };
+/* Kernels of a product, by its own numbering; FINAL has room for two. SMALL may be missing. */
+enum { QFI_PRODUCT_GEMM, QFI_PRODUCT_PANEL, QFI_PRODUCT_FINAL, QFI_PRODUCT_SMALL = 4 };
 
 /* One operand: its elements [batch][k][x], x a row of the first or a column of the second. at:
  * where they are, if that is memory and their type is that of accumulation, else the segment makes

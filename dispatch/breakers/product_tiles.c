@@ -20,10 +20,26 @@ typedef struct held {
 typedef struct packing {
     const qfi_run *run;
     qfi_factor f;
+    bool pairs; /* even columns of a panel first */
     int64_t k, n, groups, batch_size;
     uint64_t raw, fetch;
     char *to, *mine;
 } packing;
+
+#define MOST_COLUMNS 64 /* of a panel */
+
+/* The even columns of rows of a panel, then the odd ones. */
+static void pair_columns(char *panels, int64_t rows, int64_t width)
+{
+    float row[MOST_COLUMNS];
+
+    for (int64_t i = 0; i < rows; i++, panels += width * (int64_t)sizeof *row) {
+        memcpy(row, panels, (size_t)width * sizeof *row);
+        for (int64_t j = 0; j < width; j++)
+            memcpy(panels + (j % 2 * (width / 2) + j / 2) * (int64_t)sizeof *row, &row[j],
+                   sizeof *row);
+    }
+}
 
 static void pack_task(void *arg, uint32_t i, uint32_t worker)
 {
@@ -42,17 +58,22 @@ static void pack_task(void *arg, uint32_t i, uint32_t worker)
                                    .kc = p->k,
                                    .x0 = at,
                                    .n = qfi_min64(group, p->n - at) };
-    const qf_status st = qfi_factor_pack(
-        &run, &p->f, &part, p->to + i / p->groups * p->batch_size + at * p->k * p->f.size, mine);
+    char *to = p->to + i / p->groups * p->batch_size + at * p->k * p->f.size;
+    const qf_status st = qfi_factor_pack(&run, &p->f, &part, to, mine);
+    if (st == QF_OK && p->pairs)
+        pair_columns(to, p->k * qfi_parts(part.n, p->f.width), p->f.width);
     qfi_task_failed(p->run, i, st);
 }
 
 /* Pack all of operand i. *done is false if there is no room. */
-static qf_status hold_factor(qfi_run *run, const qfi_breaker *x, int i, held *h, bool *done)
+static qf_status hold_factor(qfi_run *run, const qfi_breaker *x, int i, bool pairs, held *h,
+                             bool *done)
 {
     static const int64_t zero[QFI_DIMS];
     const qfi_segment *s = x->in[i];
-    packing p = { .run = run, .f = qfi_factor_make(run, x, i, zero, s->dim) };
+    packing p = { .run = run,
+                  .f = qfi_factor_make(run, x, i, zero, s->dim),
+                  .pairs = pairs && i == 1 };
     const uint64_t workers = run->serial ? 1 : qfi_workers(run->ctx);
     uint64_t all = 1;
 
@@ -83,7 +104,7 @@ static qf_status hold_factor(qfi_run *run, const qfi_breaker *x, int i, held *h,
     return run->fault->status;
 }
 
-static qf_status hold(qfi_run *run, const qfi_breaker *x, const void **out)
+static qf_status hold(qfi_run *run, const qfi_breaker *x, bool pairs, const void **out)
 {
     const size_t mark = run->work.used;
     held *h = qfi_area_get(&run->work, sizeof *h);
@@ -91,7 +112,7 @@ static qf_status hold(qfi_run *run, const qfi_breaker *x, const void **out)
 
     *out = NULL;
     for (int i = 0; done && i < 2; i++)
-        QF_TRY(hold_factor(run, x, i, h, &done));
+        QF_TRY(hold_factor(run, x, i, pairs, h, &done));
     if (done)
         *out = h;
     else
@@ -131,10 +152,27 @@ static void tile(const qfi_breaker *x, const void *state, const int64_t *at, siz
         }
 }
 
+static void update(const qfi_breaker *x, const void *state, const int64_t *at,
+                   const qfi_update *how, const qfk_in *c, size_t m, size_t n, qfk_out out)
+{
+    const held *h = state;
+    const qfk_row *g = x->kernel[QFI_PRODUCT_GEMM];
+    const int64_t size = (int64_t)sizeof(float), row = at[x->type.rank - 2], above = row % g->mr;
+    const qfk_in in[] = {
+        { batch_of(x, h, 0, at) + ((row - above) * h->k + above) * size, g->mr * size, size },
+        { batch_of(x, h, 1, at) + at[x->type.rank - 1] * h->k * size, g->nr * size, size },
+        *c,
+    };
+    const qfk_param p = { .f = { how->p.f[0] },
+                          .i = { h->k, g->nr, how->p.i[2], h->k * g->nr * size } };
+
+    how->row->fn(m, n, in, out, &p);
+}
+
 static int64_t strip(const qfi_breaker *x)
 {
     const int64_t k = x->in_type[0].dim[x->in_type[0].rank - 1];
     return STRIP_BYTES / ((k > 0 ? k : 1) * (qf_dtype_get(x->compute)->bits / 8));
 }
 
-const qfi_breaker_tiles qfi_product_tiles = { hold, tile, strip };
+const qfi_breaker_tiles qfi_product_tiles = { hold, tile, update, strip };

@@ -12,10 +12,11 @@
  * what scaling makes of it, are rounded to the key; then a, b and the scale hold values of it. */
 enum { QFK_UPDATE_FUSED = 1, QFK_UPDATE_ROUNDED = 2 };
 
-/* One call. panel: bytes from a panel of b to the next; a_row, b_row: from a step to the next. */
+/* One call. panel: bytes from a panel of b to the next; a_step, b_step: from a step to the next;
+ * a_row: of a, from a row to the next. */
 typedef struct qfk_update {
     const char *a, *b;
-    ptrdiff_t a_row, b_row, panel;
+    ptrdiff_t a_step, a_row, b_step, panel;
     size_t k, width;
     qfk_in c;
     qfk_out x;
@@ -27,8 +28,9 @@ static inline qfk_update qfk_update_of(const qfk_in *in, qfk_out x, const qfk_pa
 {
     return (qfk_update){ .a = in[0].p,
                          .b = in[1].p,
-                         .a_row = in[0].row,
-                         .b_row = in[1].row,
+                         .a_step = in[0].row,
+                         .a_row = in[0].col,
+                         .b_step = in[1].row,
                          .panel = (ptrdiff_t)p->i[3],
                          .k = (size_t)p->i[0],
                          .width = (size_t)p->i[1],

@@ -86,7 +86,8 @@ QFK_INLINE void block_bf16(const qfk_update *u, const block *w, const constants 
     }
     if (!is_right(&z)) {
         for (size_t i = 0; i < w->rows; i++)
-            row_bf16(u, w->a + 4 * i, w->b, c_row(u, w, i, true), x_row(u, w, i, true), WIDTH);
+            row_bf16(u, w->a + (ptrdiff_t)i * u->a_row, w->b, c_row(u, w, i, true),
+                     x_row(u, w, i, true), WIDTH);
         return;
     }
 #pragma GCC unroll 14
@@ -94,22 +95,10 @@ QFK_INLINE void block_bf16(const qfk_update *u, const block *w, const constants 
         qfk_vi_store(x_row(u, w, i, whole), y[i]);
 }
 
-#define BLOCKS(f)                                                                \
-    static void whole_##f(const qfk_update *u, block *w, const void *e)          \
-    {                                                                            \
-        for (; w->panels; go_on(u, w, sizeof(qfk_bf16)))                         \
-            block_bf16(u, w, e, f, true);                                        \
-    }                                                                            \
-    static void part_##f(const qfk_update *u, block *w, const void *e)           \
-    {                                                                            \
-        for (; w->panels; go_on(u, w, sizeof(qfk_bf16)))                         \
-            block_bf16(u, w, e, f, false);                                       \
-    }
-
-BLOCKS(PLAIN)
-BLOCKS(FUSED)
-BLOCKS(SCALED)
-BLOCKS(EXACT)
+BLOCKS(PLAIN, bf16, block_bf16(u, w, extra, PLAIN, whole))
+BLOCKS(FUSED, bf16, block_bf16(u, w, extra, FUSED, whole))
+BLOCKS(SCALED, bf16, block_bf16(u, w, extra, SCALED, whole))
+BLOCKS(EXACT, bf16, block_bf16(u, w, extra, EXACT, whole))
 
 static form form_of(const qfk_update *u)
 {
@@ -122,23 +111,22 @@ static form form_of(const qfk_update *u)
     return bits & 0x7fffff || exponent == 0 || exponent == 255 ? SCALED : EXACT;
 }
 
-/* Defines the kernel `name`. */
-#define UPDATE_BF16(name, scalar)                                                      \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out x, const qfk_param *p)     \
-    {                                                                                  \
-        static const blocks of[] = {                                                   \
-            [PLAIN] = { whole_PLAIN, part_PLAIN, row_bf16, sizeof(qfk_bf16) },         \
-            [FUSED] = { whole_FUSED, part_FUSED, row_bf16, sizeof(qfk_bf16) },         \
-            [SCALED] = { whole_SCALED, part_SCALED, row_bf16, sizeof(qfk_bf16) },      \
-            [EXACT] = { whole_EXACT, part_EXACT, row_bf16, sizeof(qfk_bf16) },         \
-        };                                                                             \
-        const qfk_update u = qfk_update_of(in, x, p);                                  \
-        const constants e = { qfk_vf_set(u.scale), qfk_vi_set(0x7fff), qfk_vi_set(1),  \
-                              qfk_vi_set(0xffff0000u) };                               \
-        if (u.width == WIDTH)                                                          \
-            walk(&u, m, n, &of[form_of(&u)], &e);                                      \
-        else                                                                           \
-            scalar(m, n, in, x, p);                                                    \
-    }
+static void update_bf16(size_t m, size_t n, const qfk_in *in, qfk_out x, const qfk_param *p)
+{
+    static const blocks of[] = {
+        [PLAIN] = { whole_PLAIN, part_PLAIN, row_bf16, sizeof(qfk_bf16) },
+        [FUSED] = { whole_FUSED, part_FUSED, row_bf16, sizeof(qfk_bf16) },
+        [SCALED] = { whole_SCALED, part_SCALED, row_bf16, sizeof(qfk_bf16) },
+        [EXACT] = { whole_EXACT, part_EXACT, row_bf16, sizeof(qfk_bf16) },
+    };
+    const qfk_update u = qfk_update_of(in, x, p);
+    const constants e = { qfk_vf_set(u.scale), qfk_vi_set(0x7fff), qfk_vi_set(1),
+                          qfk_vi_set(0xffff0000u) };
+
+    if (u.width == WIDTH)
+        walk(&u, m, n, &of[form_of(&u)], &e);
+    else
+        qfk_update_bf16_scalar(m, n, in, x, p);
+}
 
 #endif

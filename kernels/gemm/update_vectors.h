@@ -42,11 +42,11 @@ QFK_INLINE void multiply(const qfk_update *u, const block *w, qfk_vf (*s)[2], bo
         __builtin_prefetch(c_row(u, w, i, whole) + AHEAD, 1);
     }
 #pragma GCC unroll 4
-    for (size_t t = u->k; t; t--, a += u->a_row, b += u->b_row) {
+    for (size_t t = u->k; t; t--, a += u->a_step, b += u->b_step) {
         const qfk_vf lo = qfk_vf_load(b, QFK_LANES), hi = qfk_vf_load(b + WIDTH * 2, QFK_LANES);
 #pragma GCC unroll 14
         for (size_t i = 0; i < QFK_UPDATE_ROWS; i++) {
-            const qfk_vf v = qfk_vf_all(a + 4 * row_at(w, i, whole));
+            const qfk_vf v = qfk_vf_all(a + (ptrdiff_t)row_at(w, i, whole) * u->a_row);
             s[i][0] = qfk_vf_fma(v, lo, s[i][0]);
             s[i][1] = qfk_vf_fma(v, hi, s[i][1]);
         }
@@ -61,7 +61,7 @@ QFK_INLINE void multiply(const qfk_update *u, const block *w, qfk_vf (*s)[2], bo
     {                                                                                          \
         qfk_vf lo = qfk_vf_set(0), hi = lo;                                                    \
         float s[WIDTH];                                                                        \
-        for (size_t t = u->k; t; t--, a += u->a_row, b += u->b_row) {                          \
+        for (size_t t = u->k; t; t--, a += u->a_step, b += u->b_step) {                          \
             lo = qfk_vf_fma(qfk_vf_all(a), qfk_vf_load(b, QFK_LANES), lo);                     \
             hi = qfk_vf_fma(qfk_vf_all(a), qfk_vf_load(b + WIDTH * 2, QFK_LANES), hi);         \
         }                                                                                      \
@@ -97,46 +97,59 @@ typedef struct blocks {
     size_t size;
 } blocks;
 
-static void walk(const qfk_update *u, size_t m, size_t n, const blocks *k, const void *extra)
+/* Rows from i on, of which there are `left`, and n columns. */
+static block block_at(const qfk_update *u, size_t i, size_t left, size_t n)
 {
-    for (size_t i = 0; i < m; i += QFK_UPDATE_ROWS) {
-        block w = { .a = u->a + 4 * i,
+    return (block){ .a = u->a + (ptrdiff_t)i * u->a_row,
                     .b = u->b,
                     .c = qfk_in_row(&u->c, i),
                     .x = qfk_out_row(&u->x, i),
                     .panels = u->c.col ? n / WIDTH : 0,
-                    .rows = m - i < QFK_UPDATE_ROWS ? m - i : QFK_UPDATE_ROWS };
+                    .rows = left < QFK_UPDATE_ROWS ? left : QFK_UPDATE_ROWS };
+}
+
+static void walk(const qfk_update *u, size_t m, size_t n, const blocks *k, const void *extra)
+{
+    for (size_t i = 0; i < m; i += QFK_UPDATE_ROWS) {
+        block w = block_at(u, i, m - i, n);
         size_t left = n - w.panels * WIDTH;
         (w.rows == QFK_UPDATE_ROWS ? k->whole : k->part)(u, &w, extra);
         for (; left; left -= left < WIDTH ? left : WIDTH, go_on(u, &w, k->size))
             for (size_t r = 0; r < w.rows; r++)
-                k->row(u, w.a + 4 * r, w.b, c_row(u, &w, r, true), x_row(u, &w, r, true),
+                k->row(u, w.a + (ptrdiff_t)r * u->a_row, w.b, c_row(u, &w, r, true),
+                       x_row(u, &w, r, true),
                        left < WIDTH ? left : WIDTH);
     }
 }
 
-/* Defines the kernel `name` of key T, whose blocks are block_T(u, w, whole). */
-#define UPDATE(name, scalar, T)                                                      \
-    static void whole_##T(const qfk_update *u, block *w, const void *extra)          \
-    {                                                                                \
-        (void)extra;                                                                 \
-        for (; w->panels; go_on(u, w, sizeof(qfk_##T)))                              \
-            block_##T(u, w, true);                                                   \
-    }                                                                                \
-    static void part_##T(const qfk_update *u, block *w, const void *extra)           \
-    {                                                                                \
-        (void)extra;                                                                 \
-        for (; w->panels; go_on(u, w, sizeof(qfk_##T)))                              \
-            block_##T(u, w, false);                                                  \
-    }                                                                                \
-    void name(size_t m, size_t n, const qfk_in *in, qfk_out x, const qfk_param *p)   \
-    {                                                                                \
-        const qfk_update u = qfk_update_of(in, x, p);                                \
-        const blocks k = { whole_##T, part_##T, row_##T, sizeof(qfk_##T) };          \
-        if (u.width == WIDTH)                                                        \
-            walk(&u, m, n, &k, NULL);                                                \
-        else                                                                         \
-            scalar(m, n, in, x, p);                                                  \
+/* Defines whole_name and part_name of key T: `make` makes the next block; it lacks no row where
+ * `whole` says so. */
+#define BLOCKS(name, T, make)                                                      \
+    static void whole_##name(const qfk_update *u, block *w, const void *extra)     \
+    {                                                                              \
+        const bool whole = true;                                                   \
+        (void)extra;                                                               \
+        for (; w->panels; go_on(u, w, sizeof(qfk_##T)))                            \
+            make;                                                                  \
+    }                                                                              \
+    static void part_##name(const qfk_update *u, block *w, const void *extra)      \
+    {                                                                              \
+        const bool whole = false;                                                  \
+        (void)extra;                                                               \
+        for (; w->panels; go_on(u, w, sizeof(qfk_##T)))                            \
+            make;                                                                  \
+    }
+
+/* Defines the kernel `name` of key T. */
+#define UPDATE(name, scalar, T)                                                    \
+    void name(size_t m, size_t n, const qfk_in *in, qfk_out x, const qfk_param *p) \
+    {                                                                              \
+        const qfk_update u = qfk_update_of(in, x, p);                              \
+        const blocks k = { whole_##T, part_##T, row_##T, sizeof(qfk_##T) };        \
+        if (u.width == WIDTH)                                                      \
+            walk(&u, m, n, &k, NULL);                                              \
+        else                                                                       \
+            scalar(m, n, in, x, p);                                                \
     }
 
 /* f32: all of c is read before a row is stored, since rows of one page offset would wait for each
@@ -171,6 +184,53 @@ QFK_INLINE void block_f32(const qfk_update *u, const block *w, bool whole)
     finish_f32(u, w, s, whole);
 }
 
+BLOCKS(f32, f32, block_f32(u, w, whole))
+
+/* The product alone. */
+
+QFK_INLINE void block_product(const qfk_update *u, const block *w, bool whole)
+{
+    qfk_vf s[QFK_UPDATE_ROWS][2];
+
+    multiply(u, w, s, whole);
+#pragma GCC unroll 14
+    for (size_t i = 0; i < QFK_UPDATE_ROWS; i++) {
+        char *x = x_row(u, w, i, whole);
+        qfk_vf_store(x, s[i][0], QFK_LANES);
+        qfk_vf_store(x + WIDTH * 2, s[i][1], QFK_LANES);
+    }
+}
+
+/* c is what is stored, which is all that is fetched of it. */
+static qfk_update product_of(const qfk_in *in, qfk_out x, const qfk_param *p)
+{
+    return (qfk_update){ .a = in[0].p,
+                         .a_step = in[0].col,
+                         .a_row = in[0].row,
+                         .b = in[1].p,
+                         .b_step = in[1].row,
+                         .panel = (ptrdiff_t)WIDTH * 4,
+                         .k = (size_t)p->i[0],
+                         .c = { x.p, x.row, sizeof(float) },
+                         .x = x };
+}
+
+BLOCKS(product, f32, block_product(u, w, whole))
+
+/* b is used as it stands, so its last columns, if they are no whole panel, are the scalar row's. */
+static void multiply_tile(size_t m, size_t n, const qfk_in *in, qfk_out x, const qfk_param *p)
+{
+    const size_t whole = n / WIDTH * WIDTH;
+    const qfk_update u = product_of(in, x, p);
+    const qfk_in rest[] = { in[0], { u.b + 4 * whole, in[1].row, in[1].col } };
+
+    for (size_t i = 0; i < m; i += QFK_UPDATE_ROWS) {
+        block w = block_at(&u, i, m - i, whole);
+        (w.rows == QFK_UPDATE_ROWS ? whole_product : part_product)(&u, &w, NULL);
+    }
+    qfk_multiply_f32_scalar(m, n - whole, rest, (qfk_out){ (char *)x.p + 4 * whole, x.row }, p);
+}
+
 /* f16: a conversion to halves and back rounds. */
 QFK_INLINE qfk_vf finish_f16(const qfk_update *u, qfk_vf p, qfk_vf c)
 {
@@ -199,5 +259,7 @@ QFK_INLINE void block_f16(const qfk_update *u, const block *w, bool whole)
         for (size_t h = 0; h < 2; h++)
             qfk_vf_store_f16(x_row(u, w, i, whole) + h * WIDTH, s[i][h], QFK_LANES);
 }
+
+BLOCKS(f16, f16, block_f16(u, w, whole))
 
 #endif

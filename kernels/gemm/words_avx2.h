@@ -1,4 +1,5 @@
-/* Words of the vector vocabulary that updates need besides, with AVX2; words_avx512.h has the same. */
+/* Words of the vector vocabulary that updates need besides, with AVX2; words_avx512.h has the same
+ * for its vectors. */
 #ifndef QFK_WORDS_AVX2_H
 #define QFK_WORDS_AVX2_H
 

@@ -142,13 +142,13 @@ static void shape_update(ref_case *c, check_rng *rng)
 {
     const size_t steps[] = { 0, 1, 2, 3, 5, 16, 17 }, widths[] = { 16, 16, 32, 6 };
     const size_t width = widths[check_below(rng, 4)];
-    const int64_t manners[] = { 0, FUSED, ROUNDED,
-                                FUSED | ROUNDED };
+    const int64_t manners[] = { 0, FUSED, ROUNDED, FUSED | ROUNDED };
     const float scales[] = { 1, 0.5f, 0x1p-9f, 0x1.8p1f, -0x1.64p-3f, 0 };
     size_t k = steps[check_below(rng, 7)];
 
     const size_t panels = (c->n + width - 1) / width;
-    while (c->m && c->n && (k == c->m || k * panels == c->m)) /* the result cannot stand in these operands */
+    while (c->m && c->n &&
+           (k == c->m || k * panels == c->m)) /* the result cannot stand in these operands */
         k++;
     c->in[0] = (ref_tile){ .m = k, .n = c->m, .key = QF_DT_f32, .col = 4 };
     c->in[0].row = (ptrdiff_t)(4 * c->m);
@@ -190,9 +190,9 @@ static float product_of(const ref_case *c, size_t i, size_t j)
     float sum = 0;
 
     for (size_t t = 0; t < k; t++)
-        sum = fmaf((float)check_to_f64(QF_DT_f32, ref_get(&c->in[0], t, i)),
-                   (float)check_to_f64(QF_DT_f32, ref_get(&c->in[1], j / width * k + t, place)),
-                   sum);
+        sum =
+            fmaf((float)check_to_f64(QF_DT_f32, ref_get(&c->in[0], t, i)),
+                 (float)check_to_f64(QF_DT_f32, ref_get(&c->in[1], j / width * k + t, place)), sum);
     return sum;
 }
 
@@ -212,9 +212,37 @@ static void update(const ref_case *c)
         }
 }
 
+static void shape_multiply(ref_case *c, check_rng *rng)
+{
+    const size_t steps[] = { 0, 1, 2, 3, 5, 16, 33 };
+    size_t k = steps[check_below(rng, 7)];
+
+    while (k == c->m || k == c->n)
+        k++;
+    c->in[0] = (ref_tile){ .m = c->m, .n = k, .key = QF_DT_f32 };
+    c->in[0].row = check_chance(rng, 50) ? 4 : (ptrdiff_t)(4 * k);
+    c->in[0].col = c->in[0].row == 4 && k != 1 ? (ptrdiff_t)(4 * c->m) : 4;
+    c->in[1] = (ref_tile){ .m = k, .n = c->n, .key = QF_DT_f32, .col = 4 };
+    c->in[1].row = (ptrdiff_t)(4 * c->n);
+    c->p.i[0] = (int64_t)k;
+}
+
+static void multiply(const ref_case *c)
+{
+    for (size_t i = 0; i < c->m; i++)
+        for (size_t j = 0; j < c->n; j++) {
+            float sum = 0;
+            for (size_t t = 0; t < (size_t)c->p.i[0]; t++)
+                sum = fmaf((float)check_to_f64(QF_DT_f32, ref_get(&c->in[0], i, t)),
+                           (float)check_to_f64(QF_DT_f32, ref_get(&c->in[1], t, j)), sum);
+            ref_set(&c->x, i, j, check_from_f64(QF_DT_f32, (double)sum));
+        }
+}
+
 const ref_op ref_gemm[] = {
     { .op = "gemm", .whole = run_gemm },
     { .op = "panel", .element = panel, .flags = REF_ANY_COL },
     { .op = "update", .shape = shape_update, .values = values_update, .tile = update },
+    { .op = "multiply", .shape = shape_multiply, .values = values_update, .tile = multiply },
     { 0 },
 };

@@ -9,12 +9,17 @@
 #include <cmocka.h>
 #include <qfold/eval.h>
 
+/* How the product is scaled: by a number that rounds, by a power of two, within a fused
+ * multiply-add, not at all. */
+typedef enum manner { ROUNDS, POWER, FUSED, BARE, MANNERS } manner;
+
 /* W + s * (A @ B): batch x m x n, k steps. broadcast: B has no batch.  turn: W is stored column by
  * column.  in_place: the result replaces W. */
 typedef struct update {
     qf_dtype dtype;
     int64_t batch, m, n, k;
     bool broadcast, turn, in_place;
+    manner manner;
 } update;
 
 static qf_tensor tensor(qf_dtype dtype, int rank, const int64_t *shape)
@@ -47,23 +52,28 @@ static void fill(qf_tensor *t, uint32_t seed)
     qf_storage_unref(from.storage);
 }
 
-static qf_attrs scale_of(qf_dtype dtype)
+static qf_attrs scale_of(const update *u)
 {
-    return (qf_attrs){ .full = { .type = { .dtype = dtype }, .value = { .f = 0.7, .i = 3 } } };
+    const double scale = u->manner == POWER ? 0.125 : 0.7;
+    return (qf_attrs){ .full = { .type = { .dtype = u->dtype }, .value = { .f = scale, .i = 3 } } };
 }
 
 /* in: W, A, B. */
 static void step_by_step(const update *u, const qf_tensor *in, qf_tensor *out)
 {
-    const qf_attrs scale = scale_of(u->dtype);
+    const qf_attrs scale = scale_of(u);
     qf_tensor product = tensor(u->dtype, 3, out->shape), s = tensor(u->dtype, 0, NULL);
 
     assert_int_equal(qf_eval(NULL, QF_OP_full, &scale, NULL, 0, &s, NULL), QF_OK);
     assert_int_equal(qf_eval(NULL, QF_OP_matmul, NULL, in + 1, 2, &product, NULL), QF_OK);
-    const qf_tensor factor[] = { product, s };
-    assert_int_equal(qf_eval(NULL, QF_OP_mul, NULL, factor, 2, &product, NULL), QF_OK);
+    const qf_tensor factor[] = { product, s, in[0] };
+    if (u->manner == ROUNDS || u->manner == POWER)
+        assert_int_equal(qf_eval(NULL, QF_OP_mul, NULL, factor, 2, &product, NULL), QF_OK);
     const qf_tensor term[] = { in[0], product };
-    assert_int_equal(qf_eval(NULL, QF_OP_add, NULL, term, 2, out, NULL), QF_OK);
+    if (u->manner == FUSED)
+        assert_int_equal(qf_eval(NULL, QF_OP_fma, NULL, factor, 3, out, NULL), QF_OK);
+    else
+        assert_int_equal(qf_eval(NULL, QF_OP_add, NULL, term, 2, out, NULL), QF_OK);
     qf_storage_unref(product.storage);
     qf_storage_unref(s.storage);
 }
@@ -85,14 +95,20 @@ static qf_status collect(void *user, const void *data, size_t n, const qf_digest
 
 static qf_pipe *fuse(const qf_ctx *ctx, const update *u, const qf_tensor *in)
 {
-    static const uint32_t ids[][2] = { { 1, 2 }, { 0, 0 }, { 3, 4 }, { 0, 5 } };
+    static const uint32_t ids[][3] = { { 1, 2 }, { 0 }, { 3, 4 }, { 0, 5 }, { 3, 4, 0 }, { 0, 3 } };
+    const qf_step fused = { .op = QF_OP_fma, .n_in = 3, .in = ids[4] },
+                  bare = { .op = QF_OP_add, .n_in = 2, .in = ids[5] },
+                  scaled = { .op = QF_OP_mul, .n_in = 2, .in = ids[2] };
     const qf_step step[] = { { .op = QF_OP_matmul, .n_in = 2, .in = ids[0] },
-                             { .op = QF_OP_full, .attrs = scale_of(u->dtype), .in = ids[1] },
-                             { .op = QF_OP_mul, .n_in = 2, .in = ids[2] },
+                             { .op = QF_OP_full, .attrs = scale_of(u), .in = ids[1] },
+                             u->manner == FUSED  ? fused
+                             : u->manner == BARE ? bare
+                                                 : scaled,
                              { .op = QF_OP_add, .n_in = 2, .in = ids[3] } };
+    const uint32_t n = u->manner == FUSED || u->manner == BARE ? 3 : 4;
     qf_pipe *pipe = NULL;
 
-    assert_int_equal(qf_pipe_build(ctx, &(qf_program){ in, 3, step, 4 }, 6, NULL, &pipe, NULL),
+    assert_int_equal(qf_pipe_build(ctx, &(qf_program){ in, 3, step, n }, 2 + n, NULL, &pipe, NULL),
                      QF_OK);
     return pipe;
 }
@@ -169,6 +185,7 @@ static void few_steps(void **state)
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             for (int kind = 0; kind < 4; kind++)
                 check(&(update){ .dtype = dtypes[d],
+                                 .manner = (manner)((i + (size_t)kind) % MANNERS),
                                  .batch = kind == 1 ? 3 : 1,
                                  .m = sizes[i][0],
                                  .n = sizes[i][1],
@@ -183,6 +200,8 @@ static void more_than_a_window(void **state)
     (void)state;
     check(&(update){ .dtype = QF_DT_f32, .batch = 1, .m = 1100, .n = 1200, .k = 8 });
     check(&(update){ .dtype = QF_DT_bf16, .batch = 2, .m = 700, .n = 1900, .k = 5, .in_place = 1 });
+    check(
+        &(update){ .dtype = QF_DT_bf16, .batch = 1, .m = 900, .n = 1900, .k = 5, .manner = POWER });
 }
 
 static void many_steps(void **state)
