@@ -12,6 +12,7 @@
 
 #define OPERAND ((size_t)1 << 20) /* bytes: the largest shape in the widest type, and some more */
 #define DEPTH ((size_t)256)       /* k of a matrix product */
+#define PANEL ((size_t)16)        /* columns of its panels */
 #define VALUES ((size_t)320)      /* elements of an operand before they repeat */
 
 /* A tile of a pipeline's slots; the same with inputs (but the first) of one value per row; and for
@@ -111,14 +112,38 @@ static void usual_sum(ref_case *c)
     c->p.i[1] = 1;
 }
 
+/* DEPTH / 16 steps, as low-rank updates have them, and b in panels as the vectors want them. */
+static void usual_update(ref_case *c)
+{
+    const size_t k = DEPTH / 16, panels = (c->n + PANEL - 1) / PANEL;
+
+    c->in[0] = dense_tile(QF_DT_f32, k, c->m, memory[0]);
+    c->in[1] = dense_tile(QF_DT_f32, k * panels, PANEL, memory[1]);
+    c->p.f[0] = 0.5;
+    c->p.i[0] = (int64_t)k;
+    c->p.i[1] = PANEL;
+    c->p.i[2] = c->row->key == QF_DT_f32 ? 0 : 2;
+    c->p.i[3] = (int64_t)(k * PANEL * sizeof(float));
+}
+
+static void usual_multiply(ref_case *c)
+{
+    const size_t k = DEPTH / 16;
+
+    c->in[0] = dense_tile(QF_DT_f32, c->m, k, memory[0]);
+    c->in[1] = dense_tile(QF_DT_f32, k, c->n, memory[1]);
+    c->p.i[0] = (int64_t)k;
+}
+
 static const struct {
     const char *op;
     void (*set)(ref_case *c);
 } usual[] = {
-    { "arange", usual_index }, { "fill", usual_index },          { "gather", usual_gather },
-    { "iota", usual_index },   { "keep_ge", usual_keep },        { "keep_le", usual_keep },
-    { "panel", usual_panel },  { "quantize", usual_quantize },   { "sum", usual_sum },
-    { "sumsq", usual_sum },    { "transpose", usual_transpose },
+    { "arange", usual_index },        { "fill", usual_index },    { "gather", usual_gather },
+    { "iota", usual_index },          { "keep_ge", usual_keep },  { "keep_le", usual_keep },
+    { "multiply", usual_multiply },   { "update", usual_update }, { "panel", usual_panel },
+    { "quantize", usual_quantize },   { "sum", usual_sum },       { "sumsq", usual_sum },
+    { "transpose", usual_transpose },
 };
 
 /* Every call is counted with the instructions around it; those of the kernel `nothing` are
