@@ -1,4 +1,4 @@
-/* sin cos exp log pow tanh erf sigmoid in double: nearer than 0.7 ulp (subnormal results: 1 ulp),
+/* sin cos exp log pow tanh erf sigmoid in double: nearer than 0.72 ulp (subnormal results: 1 ulp),
  * special values as in C99 annex F, and the same bits on every instruction set and compiler, which
  * no libm promises. Plain double and integer arithmetic; where 53 bits are too few, dd.h. */
 #ifndef QFK_MATH64_H
