@@ -68,9 +68,10 @@ static void assign(const qfi_builder *b, slots *s)
 /* A piece of one value is filled with it. */
 static qf_status fill_splat(qfi_builder *b, uint8_t *root)
 {
+    if (*root >= QFI_TEMP)
+        return QF_OK;
     const qfi_operand *o = &b->operand[*root];
-
-    if (*root >= QFI_TEMP || o->source != QFI_SPLAT || o->bits < 8)
+    if (o->source != QFI_SPLAT || o->bits < 8)
         return QF_OK;
     const qfk_param p = { .i = { (int64_t)o->splat } };
     return qfi_emit_stage(b, QFK_OP_fill, qfi_bits_key(o->bits), root, o->bits, &p, NULL, root);

@@ -95,7 +95,7 @@ uint32_t qfi_dim_set(qfi_lowering *l, const int64_t *dim, uint32_t n, int rank)
 
 static bool same_dims(qf_type type, uint32_t rank, const int64_t *dim)
 {
-    return type.rank == (int)rank && !memcmp(type.dim, dim, rank * sizeof *dim);
+    return type.rank == (int)rank && (rank == 0 || !memcmp(type.dim, dim, rank * sizeof *dim));
 }
 
 /* Shape attributes; refuses ranks that the library does not have. */
