@@ -106,7 +106,8 @@ static bool shape_attrs(qfi_lowering *l, uint32_t rank, const int64_t *dim, qf_a
         return false;
     }
     *out = (qf_attrs){ .shape = { .rank = (uint8_t)rank } };
-    memcpy(out->shape.dim, dim, rank * sizeof *dim);
+    if (rank > 0)
+        memcpy(out->shape.dim, dim, rank * sizeof *dim);
     return true;
 }
 

@@ -15,7 +15,7 @@ static qfi_ref on_diagonal(qfi_lowering *l, qfi_ref x, int64_t offset)
 
     /* Along rows, the element of column j is j - offset; padded so that it is number j. */
     pad.pad.before[last] = offset > 0 ? offset : 0;
-    pad.pad.after[last] = offset < 0 ? -offset : 0;
+    pad.pad.after[last] = offset >= 0 ? 0 : offset < -INT64_MAX ? INT64_MAX : -offset;
     const qfi_ref zero = qfi_full_int(l, type.dtype, 0);
     qfi_ref wide = offset ? qfi_append(l, QF_OP_pad, &pad, (const qfi_ref[]){ x, zero }, 2) : x;
     if (!qfi_lowering_ok(l) || type.rank >= QF_MAX_RANK) {
@@ -173,13 +173,14 @@ static qfi_ref repeated_numbers(qfi_lowering *l, qfi_ref counts)
 {
     const int64_t n = qfi_elements_of(l, counts), total = total_count(l, counts);
     const qf_attrs adds = { .put = { QF_PUT_ADD } };
-    const qf_type type = { .dtype = QF_DT_i64, .rank = 1, .dim = { n } },
-                  room = { .dtype = QF_DT_i64, .rank = 1, .dim = { total + 1 } };
+    const qf_type type = { .dtype = QF_DT_i64, .rank = 1, .dim = { n } };
+    qf_type room = type;
 
     if (!qfi_lowering_ok(l) || total < 0 || total == INT64_MAX) {
         qfi_refuse(l, QF_REASON_undefined, "%lld elements", (long long)total);
         return QFI_NONE;
     }
+    room.dim[0] = total + 1;
     const qfi_ref ends = qfi_checked_index(l, running(l, counts), total + 1, false),
                   one = qfi_full_int(l, QF_DT_i64, 1), zero = qfi_full_int(l, QF_DT_i64, 0);
     const qfi_ref in[3] = { qfi_expand_like(l, zero, room), ends, qfi_expand_like(l, one, type) };
