@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
-from op_cases import A, B8, BF16, F16, F32, F64, FLOATS, I8, I32, I64, INTS, MIXED, NAMES, U8, Case, case, scalars, special, values
+from cases import A, B8, BF16, F16, F32, F64, FLOATS, I8, I32, I64, INTS, MIXED, NAMES, U8, Case, case, scalars, special, values, written
 from torch import Tensor
 
 INF = float("inf")
@@ -17,15 +17,6 @@ def layouts(dtype: torch.dtype, seed: int = 0, positive: bool = False) -> dict[s
     """One shape, laid out in several ways."""
     x = values(dtype, (4, 6), seed, positive)
     return {"dense": x, "turned": x.t().contiguous().t(), "padded": torch.cat([x, x], 1)[:, 1:7], "repeated": x[:, :1].expand(4, 6)}
-
-
-def written(f: Callable[..., Any]) -> Callable[..., list[Tensor]]:
-    """An in-place form, on memory that only the program knows; a view of it sees the write."""
-    def run(a: Tensor, *rest: Tensor) -> list[Tensor]:
-        z = a.clone()
-        f(z, *rest)
-        return [z * 1, z[0] + 0]
-    return run
 
 
 # ---- functions of one tensor ----

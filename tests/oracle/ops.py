@@ -23,8 +23,9 @@ from typing import Any
 
 import torch
 
+from cases import Case
 from math_cases import math_cases
-from op_cases import Case, all_cases
+from op_cases import all_cases
 from order_cases import order_cases
 from schemas import TABLE, read_rows
 

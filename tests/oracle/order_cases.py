@@ -6,9 +6,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+from cases import A, B8, BF16, F16, F32, F64, FLOATS, I32, I64, I8, INTS, NAMES, Q, U8, Case, case, special, values, written
 from torch import Tensor
-
-from op_cases import A, B8, BF16, F16, F32, F64, FLOATS, I32, I64, I8, INTS, NAMES, Q, U8, Case, case, special, values
 
 DTYPES = (*FLOATS, *INTS, B8)
 
@@ -26,15 +25,6 @@ def layouts(x: Tensor) -> Iterator[tuple[str, Tensor]]:
         return
     yield "turned", x.transpose(0, -1).contiguous().transpose(0, -1)
     yield "apart", torch.stack([x, x], -1)[..., 0]
-
-
-def written(f: Callable[..., Any]) -> Callable[..., list[Tensor]]:
-    """An in-place form, on a copy that the constant region owns."""
-    def run(a: Tensor, *rest: Tensor) -> list[Tensor]:
-        z = a.clone()
-        f(z, *rest)
-        return [z * 1, z[0] + 0]
-    return run
 
 
 def extreme_cases() -> Iterator[Case]:
