@@ -56,4 +56,9 @@ uint64_t check_value(unsigned key, check_rng *rng);
 uint64_t check_load(const void *at, size_t size);
 void check_store(void *at, size_t size, uint64_t bits);
 
+/* Says why something is left out; the exit code of a program whose tests failed so often, which
+ * tells ctest of what was left out. */
+void check_skipped(const char *why);
+int check_exit(int failed);
+
 #endif

@@ -1,5 +1,6 @@
 /* Input and temporary files: what can be opened, exact reads, the target's name, and that nothing
  * stays behind a failure. */
+#include "check.h"
 #include "io_support.h"
 
 #include <stdio.h>
@@ -282,7 +283,7 @@ static void test_copy_between_devices(void **state)
     if (stat("/dev/shm", &there) || stat(file.path, &here) || here.st_dev == there.st_dev ||
         !mkdtemp(target)) {
         qfi_file_close(&file);
-        print_message("skipped: /dev/shm is no other file system that can be written\n");
+        check_skipped("/dev/shm is no other file system that can be written");
         skip();
     }
     char path[64];
@@ -306,7 +307,7 @@ static void test_write_error(void **state)
     FILE *full = fopen("/dev/full", "wb");
     if (!full) {
         qfi_temp_discard(&temp);
-        print_message("skipped: there is no /dev/full\n");
+        check_skipped("there is no /dev/full");
         skip();
     }
     assert_int_not_equal(dup2(fileno(full), temp.fd), -1);
@@ -326,5 +327,5 @@ int main(void)
         cmocka_unit_test(test_copy),        cmocka_unit_test(test_copy_between_devices),
         cmocka_unit_test(test_write_error),
     };
-    return cmocka_run_group_tests(tests, NULL, scratch_remove);
+    return check_exit(cmocka_run_group_tests(tests, NULL, scratch_remove));
 }
