@@ -50,6 +50,16 @@ static void promote_all(qfi_lowering *l, qfi_ref *refs, uint32_t n)
         refs[i] = qfi_cast(l, refs[i], dtype);
 }
 
+/* The list "tensors" in its common dtype; NULL: refused. */
+static qfi_ref *promoted_list(qfi_lowering *l, uint32_t *n)
+{
+    qfi_ref *refs = qfi_arg_list(l, "tensors", n);
+
+    if (refs)
+        promote_all(l, refs, *n);
+    return refs;
+}
+
 /* Tensors of shape [0] take part in promotion and in nothing else. */
 static uint32_t drop_legacy_empty(const qfi_lowering *l, qfi_ref *refs, uint32_t n)
 {
@@ -67,11 +77,10 @@ static uint32_t drop_legacy_empty(const qfi_lowering *l, qfi_ref *refs, uint32_t
 void qfi_build_cat(qfi_lowering *l)
 {
     uint32_t n;
-    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
+    qfi_ref *refs = promoted_list(l, &n);
 
     if (!refs)
         return;
-    promote_all(l, refs, n);
     n = drop_legacy_empty(l, refs, n);
     const int rank = qfi_type_of(l, refs[0]).rank;
     if (!rank)
@@ -82,11 +91,10 @@ void qfi_build_cat(qfi_lowering *l)
 void qfi_build_stack(qfi_lowering *l)
 {
     uint32_t n;
-    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
+    qfi_ref *refs = promoted_list(l, &n);
 
     if (!refs)
         return;
-    promote_all(l, refs, n);
     const uint8_t dim = qfi_dim(l, qfi_arg_int(l, "dim"), qfi_type_of(l, refs[0]).rank + 1);
     for (uint32_t i = 0; i < n; i++)
         refs[i] = qfi_unsqueeze(l, refs[i], dim);
@@ -106,11 +114,10 @@ static qfi_ref at_least(qfi_lowering *l, qfi_ref x, int rank)
 static void pile(qfi_lowering *l, int rank, uint8_t dim)
 {
     uint32_t n;
-    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
+    qfi_ref *refs = promoted_list(l, &n);
 
     if (!refs)
         return;
-    promote_all(l, refs, n);
     for (uint32_t i = 0; i < n; i++)
         refs[i] = at_least(l, refs[i], rank);
     qfi_result(l, qfi_cat(l, refs, n, dim < qfi_type_of(l, refs[0]).rank ? dim : 0));
@@ -133,11 +140,10 @@ void qfi_build_dstack(qfi_lowering *l)
 void qfi_build_column_stack(qfi_lowering *l)
 {
     uint32_t n;
-    qfi_ref *refs = qfi_arg_list(l, "tensors", &n);
+    qfi_ref *refs = promoted_list(l, &n);
 
     if (!refs)
         return;
-    promote_all(l, refs, n);
     for (uint32_t i = 0; i < n; i++)
         for (int rank = qfi_type_of(l, refs[i]).rank; rank < 2 && qfi_lowering_ok(l); rank++)
             refs[i] = qfi_unsqueeze(l, refs[i], (uint8_t)rank);
