@@ -180,7 +180,7 @@ static void write_spec(qfi_text *t, const qfi_pt2_new *gain)
     qfi_text_str(t, buffer ? "\", \"persistent\": true}}" : "\"}}");
 }
 
-static void write_placeholder(qfi_text *t, const qfi_pt2_new *gain)
+static void write_input(qfi_text *t, const qfi_pt2_new *gain)
 {
     comma(t);
     qfi_text_str(t, "{\"as_tensor\": {\"name\": \"");
@@ -199,7 +199,7 @@ static qf_status write_inputs(qfi_pt2_writing *w, qfi_splices *s)
     for (uint32_t i = 0; i < g->n_input; i++)
         drop[i] = w->pt2->bound[i].entry && w->edits->drop_value[i];
     for (uint32_t i = 0; i < w->edits->n_constant; i++) {
-        write_placeholder(&text[0], &w->gain[i]);
+        write_input(&text[0], &w->gain[i]);
         write_spec(&text[1], &w->gain[i]);
     }
     for (int k = 0; k < 2; k++) {
