@@ -6,7 +6,10 @@
 #define TASK_BYTES ((int64_t)1 << 16)
 #define LEAST_ROW 32                   /* bytes of a row from which on it is moved, not gathered */
 #define STREAM_TASK ((int64_t)1 << 18) /* a store fence after each */
-#define PIECE 512                      /* bytes of a row that are moved at a time */
+/* Bytes of the next row that are asked for; the hardware goes on from there. Without, or row and
+ * next row in turns of 512 bytes, random rows of 2 and 4 KiB took 1.1 to 1.3 times as long (Zen 3).
+ */
+#define AHEAD 512
 #define LINE 64
 
 /* Places of an element: in the destination, in elements; in the data, in bytes, but for what its
@@ -148,26 +151,17 @@ static void plan(lookup *t)
         t->per_task = t->total >> 20;
 }
 
-/* n bytes of a row, piece by piece, while the same piece of the next row is on its way. */
-static void move_row(const lookup *t, int64_t n, const char *from, const char *then, char *to)
-{
-    for (int64_t b = 0; b < n; b += PIECE) {
-        const int64_t size = qfi_min64(PIECE, n - b);
-        const qfk_in in = { from + b, size, 1 };
-        for (int64_t k = 0; k < size; k += LINE)
-            __builtin_prefetch(then + b + k);
-        t->move->fn(1, (size_t)size, &in, (qfk_out){ to + b, size }, NULL);
-    }
-}
-
+/* Rows of n bytes; the next one is on its way while one is moved. */
 static void move_rows(const lookup *t, int64_t m, int64_t n, const char *from, int64_t from_row,
                       const int64_t *index, int64_t index_row, qfk_out out)
 {
     for (int64_t i = 0; i < m; i++) {
         const int64_t next = i + 1 < m ? i + 1 : i;
-        move_row(t, n, from + i * from_row + index[i * index_row] * t->by,
-                 from + next * from_row + index[next * index_row] * t->by,
-                 (char *)out.p + i * out.row);
+        const char *then = from + next * from_row + index[next * index_row] * t->by;
+        const qfk_in in = { from + i * from_row + index[i * index_row] * t->by, n, 1 };
+        for (int64_t b = 0; b < n && b < AHEAD; b += LINE)
+            __builtin_prefetch(then + b);
+        t->move->fn(1, (size_t)n, &in, (qfk_out){ (char *)out.p + i * out.row, n }, NULL);
     }
 }
 
