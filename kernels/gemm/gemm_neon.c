@@ -14,19 +14,24 @@ enum { MR = 8 };
         s[i][2] = fma(s[i][2], b2, a, lane); \
     } while (0)
 
+/* A statement for every sum s[i][q], whose elements in C, of type T, are at c.  lanes: of it. */
+#define EACH_SUM(T, lanes, statement)                                    \
+    _Pragma("GCC unroll 8") for (ptrdiff_t i = 0; i < MR; i++)           \
+    {                                                                    \
+        _Pragma("GCC unroll 3") for (size_t q = 0; q < 3; q++)           \
+        {                                                                \
+            T *c = (T *)(void *)((char *)c0 + i * c_row) + (lanes) * q;  \
+            statement;                                                   \
+        }                                                                \
+    }
+
 void qfk_gemm_f32_neon(size_t k, const void *a0, const void *b_panel, void *c0, ptrdiff_t c_row,
                        bool add)
 {
     const float *a = a0, *b = b_panel;
     float32x4_t s[MR][3];
 
-#pragma GCC unroll 8
-    for (ptrdiff_t i = 0; i < MR; i++) {
-        const float *c = (const void *)((const char *)c0 + i * c_row);
-#pragma GCC unroll 3
-        for (size_t q = 0; q < 3; q++)
-            s[i][q] = add ? vld1q_f32(c + 4 * q) : vdupq_n_f32(0);
-    }
+    EACH_SUM(float, 4, s[i][q] = add ? vld1q_f32(c) : vdupq_n_f32(0))
     for (; k; k--, a += MR, b += 12) {
         const float32x4_t b0 = vld1q_f32(b), b1 = vld1q_f32(b + 4), b2 = vld1q_f32(b + 8);
         const float32x4_t lo = vld1q_f32(a), hi = vld1q_f32(a + 4);
@@ -39,13 +44,7 @@ void qfk_gemm_f32_neon(size_t k, const void *a0, const void *b_panel, void *c0, 
         ROW(vfmaq_laneq_f32, 6, hi, 2);
         ROW(vfmaq_laneq_f32, 7, hi, 3);
     }
-#pragma GCC unroll 8
-    for (ptrdiff_t i = 0; i < MR; i++) {
-        float *c = (void *)((char *)c0 + i * c_row);
-#pragma GCC unroll 3
-        for (size_t q = 0; q < 3; q++)
-            vst1q_f32(c + 4 * q, s[i][q]);
-    }
+    EACH_SUM(float, 4, vst1q_f32(c, s[i][q]))
 }
 
 void qfk_gemm_f64_neon(size_t k, const void *a0, const void *b_panel, void *c0, ptrdiff_t c_row,
@@ -54,13 +53,7 @@ void qfk_gemm_f64_neon(size_t k, const void *a0, const void *b_panel, void *c0, 
     const double *a = a0, *b = b_panel;
     float64x2_t s[MR][3];
 
-#pragma GCC unroll 8
-    for (ptrdiff_t i = 0; i < MR; i++) {
-        const double *c = (const void *)((const char *)c0 + i * c_row);
-#pragma GCC unroll 3
-        for (size_t q = 0; q < 3; q++)
-            s[i][q] = add ? vld1q_f64(c + 2 * q) : vdupq_n_f64(0);
-    }
+    EACH_SUM(double, 2, s[i][q] = add ? vld1q_f64(c) : vdupq_n_f64(0))
     for (; k; k--, a += MR, b += 6) {
         const float64x2_t b0 = vld1q_f64(b), b1 = vld1q_f64(b + 2), b2 = vld1q_f64(b + 4);
         const float64x2_t p = vld1q_f64(a), q = vld1q_f64(a + 2);
@@ -74,11 +67,5 @@ void qfk_gemm_f64_neon(size_t k, const void *a0, const void *b_panel, void *c0, 
         ROW(vfmaq_laneq_f64, 6, t, 0);
         ROW(vfmaq_laneq_f64, 7, t, 1);
     }
-#pragma GCC unroll 8
-    for (ptrdiff_t i = 0; i < MR; i++) {
-        double *c = (void *)((char *)c0 + i * c_row);
-#pragma GCC unroll 3
-        for (size_t q = 0; q < 3; q++)
-            vst1q_f64(c + 2 * q, s[i][q]);
-    }
+    EACH_SUM(double, 2, vst1q_f64(c, s[i][q]))
 }
