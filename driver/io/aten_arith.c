@@ -102,6 +102,14 @@ void qfi_build_div(qfi_lowering *l)
     qfi_result(l, scale(l, QF_OP_div, x, qfi_class(dtype) == QF_CLASS_FLOAT ? dtype : QF_DT_f32));
 }
 
+qfi_ref qfi_divide_by(qfi_lowering *l, qfi_ref x, double by)
+{
+    const qfi_ref wide = qfi_cast(l, x, QF_DT_f32);
+
+    return qfi_cast(l, qfi_append2(l, QF_OP_div, wide, qfi_scalar(l, QF_DT_f32, by)),
+                    qfi_type_of(l, x).dtype);
+}
+
 /* Floor of a quotient as torch has it: exact for the operands, unlike the floor of the rounded
  * quotient (1 / 0.1 is 9). */
 static qfi_ref floor_quotient(qfi_lowering *l, qfi_ref a, qfi_ref b)

@@ -178,6 +178,11 @@ bool qfi_number_truth(qfi_number number);
 /* The dtype that factories give a number. */
 qf_dtype qfi_number_dtype(qfi_number number);
 
+/* ---- aten_arith.c ---- */
+
+/* x / by of f32 or a half type, computed in f32 and rounded to the dtype of x. */
+qfi_ref qfi_divide_by(qfi_lowering *l, qfi_ref x, double by);
+
 /* ---- aten_gather.c: indices ---- */
 
 /* An argument that is an index, i64 or i32. */

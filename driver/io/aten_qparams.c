@@ -23,15 +23,6 @@ static void find_range(qfi_lowering *l, uint32_t dims, bool keep, qfi_ref *least
     *most = qfi_append2(l, QF_OP_maximum, extreme(l, QF_OP_amax, x, dims, keep), zero);
 }
 
-/* x / by, computed in f32 and rounded to the dtype of x. */
-static qfi_ref divide(qfi_lowering *l, qfi_ref x, double by)
-{
-    const qfi_ref wide = qfi_cast(l, x, QF_DT_f32);
-
-    return qfi_cast(l, qfi_append2(l, QF_OP_div, wide, qfi_scalar(l, QF_DT_f32, by)),
-                    qfi_type_of(l, x).dtype);
-}
-
 /* As f32 [1], as it is where it meets the least scale. */
 static qfi_ref as_row(qfi_lowering *l, qfi_ref x)
 {
@@ -56,8 +47,8 @@ void qfi_build_choose_qparams(qfi_lowering *l)
     if (low >= high || low < INT32_MIN || high > INT32_MAX)
         qfi_refuse(l, QF_REASON_undefined, "bounds %lld, %lld", (long long)low, (long long)high);
     const qfi_ref span = qfi_append2(l, QF_OP_sub, most, least);
-    const qfi_ref scale =
-        qfi_append2(l, QF_OP_maximum, as_row(l, divide(l, span, (double)high - (double)low)), eps);
+    const qfi_ref scale = qfi_append2(
+        l, QF_OP_maximum, as_row(l, qfi_divide_by(l, span, (double)high - (double)low)), eps);
     const qfi_ref steps =
         qfi_append1(l, QF_OP_round, NULL, qfi_append2(l, QF_OP_div, as_row(l, least), scale));
     const qfi_ref at =
@@ -81,8 +72,9 @@ void qfi_build_choose_qparams_symmetric(qfi_lowering *l)
         qfi_refuse(l, QF_REASON_undefined, "bounds %lld, %lld", (long long)low, (long long)high);
     const qfi_ref reach =
         qfi_append2(l, QF_OP_maximum, qfi_append1(l, QF_OP_neg, NULL, least), most);
-    const qfi_ref scale = qfi_append2(
-        l, QF_OP_maximum, as_row(l, divide(l, reach, ((double)high - (double)low) / 2)), eps);
+    const qfi_ref scale =
+        qfi_append2(l, QF_OP_maximum,
+                    as_row(l, qfi_divide_by(l, reach, ((double)high - (double)low) / 2)), eps);
     qfi_give(l, 0, qfi_cast(l, scale, QF_DT_f64));
     qfi_give(l, 1, qfi_expand_like(l, qfi_full_int(l, QF_DT_i64, is_unsigned ? 128 : 0), row));
 }
@@ -102,9 +94,9 @@ void qfi_build_choose_qparams_per_token(qfi_lowering *l)
     find_range(l, 1u << (type.rank - 1), true, &least, &most);
     const qfi_ref low = qfi_full_int(l, dtype, -128), high = qfi_full_int(l, dtype, 127),
                   none = qfi_full_int(l, dtype, 0);
-    const qfi_ref scale =
-        qfi_append2(l, QF_OP_maximum, divide(l, qfi_append2(l, QF_OP_sub, most, least), 255.0),
-                    qfi_scalar(l, dtype, 0x1p-23));
+    const qfi_ref scale = qfi_append2(
+        l, QF_OP_maximum, qfi_divide_by(l, qfi_append2(l, QF_OP_sub, most, least), 255.0),
+        qfi_scalar(l, dtype, 0x1p-23));
     const qfi_ref from = qfi_append2(l, QF_OP_div, least, scale),
                   to = qfi_append2(l, QF_OP_div, most, scale);
     const qfi_ref error = qfi_append2(l, QF_OP_add, qfi_append2(l, QF_OP_add, low, from),

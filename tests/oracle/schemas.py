@@ -20,6 +20,7 @@ import operator
 
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantized_decomposed
+import torchao.quantization.quant_primitives  # noqa: F401  registers torchao
 
 TABLE = Path(__file__).resolve().parents[2] / "driver/io/aten_ops.def"
 
