@@ -11,14 +11,17 @@ static uint64_t guard_div(const ref_el *e)
     return check_key_is_signed(e->key) && e->in[1] == ones && e->in[0] == (ones >> 1) + 1;
 }
 
-/* Whether trunc(a) is outside of the integers of `bits` bits; long double holds all of their
- * bounds. */
+/* Whether trunc(a) is outside of the integers of `bits` bits, or just above them; long double holds
+ * all of their bounds. */
+static bool above(const ref_el *e, int bits, bool has_sign)
+{
+    return !(truncl(check_to_f64(e->key, e->in[0])) < ldexpl(1, has_sign ? bits - 1 : bits));
+}
+
 static bool outside(const ref_el *e, int bits, bool has_sign)
 {
-    const long double a = truncl(check_to_f64(e->key, e->in[0]));
     const long double low = has_sign ? -ldexpl(1, bits - 1) : 0;
-    const long double end = ldexpl(1, has_sign ? bits - 1 : bits);
-    return !(a >= low && a < end);
+    return above(e, bits, has_sign) || truncl(check_to_f64(e->key, e->in[0])) < low;
 }
 
 static uint64_t guard_to_i8(const ref_el *e)
@@ -31,11 +34,11 @@ static uint64_t guard_to_i16(const ref_el *e)
 }
 static uint64_t guard_to_i32(const ref_el *e)
 {
-    return outside(e, 32, true);
+    return above(e, 32, true);
 }
 static uint64_t guard_to_i64(const ref_el *e)
 {
-    return outside(e, 64, true);
+    return above(e, 64, true);
 }
 static uint64_t guard_to_u8(const ref_el *e)
 {

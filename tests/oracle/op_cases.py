@@ -183,6 +183,12 @@ def cast_cases() -> Iterator[Case]:
     yield from case("type_as", A.type_as.default, x, values(I32))
     yield from case("convert_element_type", lambda c: Q.convert_element_type.no_fuse(c, I8), x)
     yield from case("to.undefined", lambda c: c.to(I8), torch.tensor([300.0, 1.0]), keep="undefined", core=False)
+    for a, b in itertools.product((F32, F64, F16, BF16), (I32, I64)):
+        tag = f"{NAMES[a]}.{NAMES[b]}"
+        below = torch.tensor([float("-inf"), -3e38, -65504.0, -0.5, 65504.0]).to(a)
+        yield from case(f"to.below.{tag}", lambda c, b=b: A.to.dtype(c, b), below)
+        for v in (float("nan"), float("inf")):
+            yield from case(f"to.{v}.{tag}", lambda c, b=b: A.to.dtype(c, b), torch.tensor([1, v]).to(a), keep="undefined", core=False)
 
 
 # ---- moves ----
