@@ -38,21 +38,8 @@ static void keep(outcome *o, qf_reason reason, const char *detail)
 
 /* ---------------------------------------- operands */
 
-/* Why a slot is not constant. */
-static qf_reason reason_of_slot(const qfi_run *run, uint32_t slot)
-{
-    const qfi_slot *s = &run->slot[slot];
-    const qfi_value *value = &run->scope[s->scope].graph->value[s->value];
-    const uint16_t state = s->root == QFI_NONE ? 0 : run->root[s->root].state;
-    if (state)
-        return (qf_reason)state;
-    const bool stored = value->kind == QF_VALUE_PARAM || value->kind == QF_VALUE_BUFFER ||
-                        value->kind == QF_VALUE_CONST;
-    return stored || value->kind == QF_VALUE_OTHER ? QF_REASON_opaque : QF_REASON_runtime;
-}
-
-/* Brings every operand up to date; remembers what it held; the first one that is not constant gives
- * the reason. */
+/* Brings every operand up to date; remembers what it held; those that are not constant give the
+ * reason. */
 static qf_status read_operands(const visitor *v, const qfi_node *node, outcome *o, qf_diag *diag)
 {
     const qfi_scope scope = v->run->scope[v->scope];
@@ -65,8 +52,8 @@ static qf_status read_operands(const visitor *v, const qfi_node *node, outcome *
         const qfi_ref ref = v->run->slot[slot].ref;
         if (v->scope == 0)
             v->run->read[node->first_in + k] = ref;
-        if (ref == QFI_NONE && o->reason == QF_REASON_none)
-            keep(o, reason_of_slot(v->run, slot), "");
+        if (ref == QFI_NONE)
+            qfi_blame(v->fold, slot, &o->reason, o->detail, sizeof o->detail);
     }
     if (o->reason != QF_REASON_none && node->effect == QFI_ASSERT)
         keep(o, QF_REASON_assertion, "");
@@ -357,7 +344,7 @@ static qf_status own_reason(const visitor *v, const qfi_node *node, outcome *o, 
     if (o->reason == QF_REASON_state && refused->reason != QF_REASON_none)
         keep(o, (qf_reason)refused->reason, refused->detail);
     if (o->reason == QF_REASON_state || o->reason == QF_REASON_runtime ||
-        refused->reason != QF_REASON_none)
+        o->reason == QF_REASON_operand || refused->reason != QF_REASON_none)
         return QF_OK;
     refused->detail = qfi_pool_text(&v->fold->pool, o->detail, strlen(o->detail));
     refused->reason = (uint16_t)o->reason;

@@ -102,7 +102,7 @@ static void test_requests(void **state)
 
     folded *f = fold_model(m, &(qf_fold_options){ .max_growth = 4096, .keep = names });
     assert_int_equal(reason_of(f, "aa"), QF_REASON_keep_name);
-    assert_int_equal(reason_of(f, "bb"), QF_REASON_runtime);
+    assert_int_equal(reason_of(f, "bb"), QF_REASON_operand);
     folded_free(f);
     f = fold_model(m, &(qf_fold_options){ .max_growth = 4096, .keep_op = ops });
     assert_int_equal(reason_of(f, "aa"), QF_REASON_keep_op);

@@ -15,7 +15,7 @@ static void test_random_stays(void **state)
     add_output(m, add_call(m, "z", "t.add.d", IN(y, six), NO_ARGS));
     folded *f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096 });
     assert_int_equal(reason_of(f, "rand"), QF_REASON_random);
-    assert_int_equal(reason_of(f, "noise"), QF_REASON_runtime);
+    assert_int_equal(reason_of(f, "noise"), QF_REASON_operand);
     assert_int_equal(reason_of(f, "y"), QF_REASON_runtime);
     assert_int_equal(verdict_of(f, "two"), QF_FOLDED);
     assert_int_equal(verdict_of(f, "six"), QF_FOLDED);
@@ -37,7 +37,7 @@ static void test_unknown_stays(void **state)
     folded *f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096 });
     assert_int_equal(reason_of(f, "c"), QF_REASON_unknown_op);
     assert_int_equal(reason_of(f, "e"), QF_REASON_uninitialised);
-    assert_int_equal(reason_of(f, "s"), QF_REASON_runtime);
+    assert_int_equal(reason_of(f, "s"), QF_REASON_operand);
     assert_int_equal(verdict_of(f, "d"), QF_FOLDED);
     folded_free(f);
     model_free(m);

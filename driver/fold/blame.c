@@ -1,0 +1,47 @@
+/* Why an operand is not constant, which is why its reader stays. */
+#include "work.h"
+
+#include <stdio.h>
+
+static qf_reason reason_of_slot(const qfi_run *run, uint32_t slot)
+{
+    const qfi_slot *s = &run->slot[slot];
+    const qfi_value *value = &run->scope[s->scope].graph->value[s->value];
+    const uint16_t state = s->root == QFI_NONE ? 0 : run->root[s->root].state;
+    if (state)
+        return (qf_reason)state;
+    const bool stored = value->kind == QF_VALUE_PARAM || value->kind == QF_VALUE_BUFFER ||
+                        value->kind == QF_VALUE_CONST;
+    return stored || value->kind == QF_VALUE_OTHER ? QF_REASON_opaque : QF_REASON_runtime;
+}
+
+/* The node of the top level that made the value of a slot, if it stays though no input reaches it;
+ * else QFI_NONE. */
+static qfi_id stayed(const qfi_fold *fold, uint32_t slot)
+{
+    const qfi_slot *s = &qfi_work_of(fold)->run.slot[slot];
+    const qfi_id maker = s->scope ? QFI_NONE : fold->graph->value[s->value].node;
+    if (maker == QFI_NONE)
+        return QFI_NONE;
+    const qf_reason reason = fold->node[maker].reason;
+    return reason == QF_REASON_none || reason == QF_REASON_runtime ? QFI_NONE : maker;
+}
+
+void qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n)
+{
+    const qf_reason now = reason_of_slot(&qfi_work_of(fold)->run, slot);
+    const qfi_id maker = now == QF_REASON_runtime ? stayed(fold, slot) : QFI_NONE;
+    if (maker == QFI_NONE && (*reason == QF_REASON_none || *reason == QF_REASON_operand)) {
+        *reason = now;
+        *detail = 0;
+    }
+    if (maker == QFI_NONE || *reason != QF_REASON_none)
+        return;
+    const qfi_node_state *state = &fold->node[maker];
+    *reason = QF_REASON_operand;
+    if (state->reason == QF_REASON_operand)
+        snprintf(detail, n, "%s", state->detail);
+    else
+        snprintf(detail, n, "%.*s: %s", QFI_STR(fold->graph->node[maker].name),
+                 qf_reason_name(state->reason));
+}
