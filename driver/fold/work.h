@@ -205,9 +205,9 @@ QF_NODISCARD qf_status qfi_classify(qfi_fold *fold, qf_diag *diag);
 QF_NODISCARD qf_status qfi_lower(qfi_fold *fold, uint32_t scope, qfi_id node, qfi_env *env,
                                  qf_diag *diag);
 
-/* blame.c: takes over why the value of a slot is not constant into the reason of its reader, with detail[n].
- * The first such operand counts; those that stay though no input reaches them come last, and the
- * first of them is named. */
+/* blame.c: takes over why the value of a slot is not constant into the reason of its reader, with
+ * detail[n]. The first such operand counts; those that stay though no input reaches them come last,
+ * and the first of them is named. */
 void qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n);
 
 /* request.c: the reason why a node stays although nobody looked at its operands, QF_REASON_none. */
