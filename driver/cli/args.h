@@ -17,7 +17,7 @@ typedef struct qfi_growth {
 } qfi_growth;
 
 /* Every option of every command; those that were not given keep their defaults. operand, second:
- * the files in order. */
+ * the files in order. refused: the exit code for a line that cannot be read. */
 typedef struct qfi_args {
     const char *command, *operand, *second, *output, *node, *json;
     qfi_list keep, keep_op, only;
@@ -26,6 +26,7 @@ typedef struct qfi_args {
     uint32_t threads;
     bool force, dry_run, explain, fold_dequant, contiguous, fast_gemm, exact, strict, sync, quiet,
         providers, help;
+    int refused;
 } qfi_args;
 
 /* One command. operands: how many it takes.  run: the exit code. */

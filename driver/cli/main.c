@@ -43,14 +43,13 @@ static int unknown_command(const char *name)
 static int run_command(const qfi_command *command, int argc, char **argv)
 {
     qfi_args args;
-    int code = QFI_EXIT_USAGE;
-    if (qfi_args_parse(command, argc, argv, &args)) {
-        code = 0;
-        if (args.help)
-            qfi_args_help(command);
-        else
-            code = command->run(&args);
-    }
+    int code = 0;
+    if (!qfi_args_parse(command, argc, argv, &args))
+        code = args.refused;
+    else if (args.help)
+        qfi_args_help(command);
+    else
+        code = command->run(&args);
     qfi_args_free(&args);
     return code;
 }

@@ -6,6 +6,8 @@
 
 #define MAX_THREADS 1024
 
+const char qfi_no_memory[] = "out of memory";
+
 const char *qfi_parse_flag(void *field, const char *text)
 {
     (void)text;
@@ -26,7 +28,7 @@ const char *qfi_parse_list(void *field, const char *text)
     qfi_list *list = field;
     const char **item = realloc(list->item, (list->n + 2) * sizeof *item);
     if (!item)
-        return "is one too many: out of memory";
+        return qfi_no_memory;
     item[list->n++] = text;
     item[list->n] = NULL;
     list->item = item;

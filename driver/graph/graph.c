@@ -46,18 +46,24 @@ const char *qf_value_kind_name(qf_value_kind kind)
     return (size_t)kind < sizeof kind_names / sizeof *kind_names ? kind_names[kind] : "other";
 }
 
-uint64_t qf_graph_stored_bytes(const qf_graph *graph)
+qf_status qfi_graph_measure(qf_graph *graph, qf_diag *diag)
 {
     qfi_pool pool = { 0 };
-    uint64_t sum = 0;
     bool *seen = qfi_pool_alloc(&pool, graph->n_payload, sizeof *seen);
-    for (qfi_id v = 0; seen && v < graph->n_value; v++) {
+    if (!seen)
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory for %u payloads", graph->n_payload);
+    for (qfi_id v = 0; v < graph->n_value; v++) {
         const qfi_id payload = graph->value[v].payload;
         if (payload == QFI_NONE || seen[payload])
             continue;
         seen[payload] = true;
-        sum += graph->payload[payload].size;
+        graph->stored_bytes += graph->payload[payload].size;
     }
     qfi_pool_free(&pool);
-    return sum;
+    return QF_OK;
+}
+
+uint64_t qf_graph_stored_bytes(const qf_graph *graph)
+{
+    return graph->stored_bytes;
 }

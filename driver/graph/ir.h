@@ -92,6 +92,7 @@ struct qf_graph {
     struct qfi_file *file; /* the opened input */
     void (*close)(struct qf_graph *graph);
     uint64_t file_size;
+    uint64_t stored_bytes; /* of payloads that values view, each counted once */
     qfi_payload *payload;
     qfi_value *value;
     qfi_node *node;
@@ -108,6 +109,9 @@ struct qf_graph {
     qf_status (*lower)(const struct qf_graph *graph, qfi_id node, struct qfi_env *env,
                        qf_diag *diag);
 };
+
+/* Sets stored_bytes, once the graph is loaded. */
+QF_NODISCARD qf_status qfi_graph_measure(qf_graph *graph, qf_diag *diag);
 
 /* The node that computes a value, NULL for placeholders. */
 static inline const qfi_node *qfi_producer(const qf_graph *g, qfi_id value)

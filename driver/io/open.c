@@ -17,8 +17,15 @@ qf_status qf_open(const char *path, qf_graph **out, qf_diag *diag)
         st = diag ? diag->code : found.code;
     else
         st = format->load(&file, out, diag);
-    if (st != QF_OK)
+    if (st != QF_OK) {
         qfi_file_close(&file);
+        return st;
+    }
+    st = qfi_graph_measure(*out, diag);
+    if (st != QF_OK) {
+        qf_close(*out);
+        *out = NULL;
+    }
     return st;
 }
 

@@ -20,8 +20,7 @@ static bool sniff(const uint8_t *head, size_t head_size, const uint8_t *tail, si
 const qfi_zip_member *qfi_pt2_member(qf_graph *graph, const char *path)
 {
     const qfi_pt2 *pt2 = qfi_pt2_of(graph);
-    const char *name = qfi_pool_format(&graph->pool, "%.*s/%s", QFI_STR(pt2->root), path);
-    return name ? qfi_zip_find(&pt2->zip, (qf_str){ name, strlen(name) }) : NULL;
+    return qfi_zip_find_in(&pt2->zip, pt2->root, qfi_str_of(path));
 }
 
 const char *qfi_pt2_label(qf_graph *graph, const char *path)
@@ -146,9 +145,10 @@ static qf_status find_model(qf_graph *g, qf_diag *diag)
                 n ? "several programs" : "no program");
     const char *inputs =
         qfi_pool_format(&g->pool, "data/sample_inputs/%.*s.pt", QFI_STR(pt2->name));
-    if (!inputs || !qfi_pt2_member(g, inputs))
-        QF_FAIL(diag, QF_ERR_MEMBER, "%s: there is no member '%s'", pt2->file.path,
-                inputs ? inputs : "");
+    if (!inputs)
+        QF_FAIL(diag, QF_ERR_NOMEM, "%s: out of memory", pt2->file.path);
+    if (!qfi_pt2_member(g, inputs))
+        QF_FAIL(diag, QF_ERR_MEMBER, "%s: there is no member '%s'", pt2->file.path, inputs);
     return QF_OK;
 }
 

@@ -215,7 +215,7 @@ bool qfi_pt2_calls_read(qf_graph *graph, qfi_json *j);
 QF_NODISCARD qf_status qfi_pt2_configs_read(qf_graph *graph, qf_diag *diag);
 QF_NODISCARD qf_status qfi_pt2_foreign_read(qf_graph *graph, qf_diag *diag);
 
-/* root/PATH; NULL if the archive lacks it. ERR_NOMEM shows as NULL too. */
+/* root/PATH; NULL if the archive lacks it. */
 const qfi_zip_member *qfi_pt2_member(qf_graph *graph, const char *path);
 
 /* "FILE: MEMBER", without folders, for messages about a member. NULL when out of memory. */

@@ -349,12 +349,40 @@ qf_status qfi_zip_open(qfi_file *file, qfi_pool *pool, qfi_zip *out, qf_diag *di
     return check_members(out, all, diag);
 }
 
-const qfi_zip_member *qfi_zip_find(const qfi_zip *zip, qf_str name)
+/* A name in parts, for looking it up without putting it together. */
+typedef struct parts {
+    qf_str part[3];
+} parts;
+
+static int by_parts(const void *key, const void *element)
 {
-    const qfi_zip_member wanted = { .name = name };
-    const qfi_zip_member *key = &wanted;
+    const parts *wanted = key;
+    qf_str rest = (*(const qfi_zip_member *const *)element)->name;
+    for (size_t i = 0; i < sizeof wanted->part / sizeof *wanted->part; i++) {
+        const qf_str part = wanted->part[i];
+        const size_t n = part.n < rest.n ? part.n : rest.n;
+        const int order = n ? memcmp(part.p, rest.p, n) : 0;
+        if (order || part.n > rest.n)
+            return order ? order : 1;
+        rest = (qf_str){ rest.p + n, rest.n - n };
+    }
+    return rest.n ? -1 : 0;
+}
+
+static const qfi_zip_member *find(const qfi_zip *zip, const parts *name)
+{
     const qfi_zip_member **found =
-        zip->n_member ? bsearch(&key, zip->by_name, zip->n_member, sizeof *zip->by_name, by_name)
+        zip->n_member ? bsearch(name, zip->by_name, zip->n_member, sizeof *zip->by_name, by_parts)
                       : NULL;
     return found ? *found : NULL;
+}
+
+const qfi_zip_member *qfi_zip_find(const qfi_zip *zip, qf_str name)
+{
+    return find(zip, &(parts){ { name } });
+}
+
+const qfi_zip_member *qfi_zip_find_in(const qfi_zip *zip, qf_str folder, qf_str path)
+{
+    return find(zip, &(parts){ { folder, { "/", 1 }, path } });
 }

@@ -31,8 +31,9 @@ typedef struct qfi_zip {
  * ERR_TRUNCATED. */
 QF_NODISCARD qf_status qfi_zip_open(qfi_file *file, qfi_pool *pool, qfi_zip *out, qf_diag *diag);
 
-/* Member by name; NULL if there is none. */
+/* Member by name, whole or as "folder/path"; NULL if there is none. */
 const qfi_zip_member *qfi_zip_find(const qfi_zip *zip, qf_str name);
+const qfi_zip_member *qfi_zip_find_in(const qfi_zip *zip, qf_str folder, qf_str path);
 
 /* The whole member, inflated, its CRC checked (ERR_CRC, ERR_INFLATE); *out is in the pool,
  * zero-terminated. limit: largest size (ERR_LIMIT). */

@@ -55,7 +55,7 @@ QF_API qf_value_view qf_graph_value(const qf_graph *graph, uint32_t i);
 /* Name of a kind: "input", "parameter", … Static storage, thread-safe. */
 QF_API const char *qf_value_kind_name(qf_value_kind kind);
 
-/* Bytes of all payloads that values view, each counted once; 0 when out of memory. Thread-safe. */
+/* Bytes of all payloads that values view, each counted once. Thread-safe. */
 QF_API uint64_t qf_graph_stored_bytes(const qf_graph *graph);
 
 /* Inputs, stored tensors and nodes as JSON ("qfold.inspect.v1"), passed to write() in one or more
