@@ -1,5 +1,5 @@
-/* The only POSIX I/O: reading by offset (file.c); writing a new file beside its target and renaming
- * it, copying inside the kernel (temp.c). */
+/* The only POSIX I/O: reading by offset (file.c); writing a new file beside its target, which it
+ * replaces at the end, copying inside the kernel (temp.c). */
 #ifndef QFI_FILE_H
 #define QFI_FILE_H
 
@@ -21,7 +21,8 @@ bool qfi_file_exists(const char *path);
 QF_NODISCARD qf_status qfi_file_read(qfi_file *file, uint64_t at, void *dst, size_t n,
                                      qf_diag *diag);
 
-/* A file being written under a temporary name in the target's folder. */
+/* A file being written in the target's folder. path: its name for the time being; NULL while it has
+ * none. */
 typedef struct qfi_temp {
     char *path, *target;
     int fd;

@@ -59,8 +59,8 @@ typedef struct qfi_write_options {
 QF_NODISCARD qf_status qfi_layout_told(const qfi_layout *layout, const qfi_write_options *options,
                                        const qfi_temp *temp, qf_diag *diag);
 
-/* Writes the layout to a temporary file beside `target` and renames it; on any failure nothing is
- * left. written (may be NULL): bytes written. */
+/* Writes the layout to a temporary file beside `target` that gets its name at the end; on any
+ * failure nothing is left. written (may be NULL): bytes written. */
 QF_NODISCARD qf_status qfi_write(const qfi_layout *layout, qfi_file *input, const char *target,
                                  const qfi_write_options *options, uint64_t *written,
                                  qf_diag *diag);

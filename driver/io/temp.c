@@ -1,5 +1,6 @@
-/* Output files. They are written under a name that nobody can guess, in the folder of the target,
- * and get their name at the end: whoever looks sees the old file or the whole new one. */
+/* Output files. They are written without a name, or where the file system has no such files under
+ * one that nobody can guess, in the folder of the target, and get their name at the end: whoever
+ * looks sees the old file or the whole new one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -49,6 +50,12 @@ static size_t folder_size(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+static char *folder_of(const char *target)
+{
+    const size_t n = folder_size(target);
+    return n ? strndup(target, n) : strdup(".");
+}
+
 static char *temp_path(const char *target)
 {
     uint64_t random[2];
@@ -60,34 +67,86 @@ static char *temp_path(const char *target)
     return n < 0 ? NULL : path;
 }
 
+#ifdef O_TMPFILE
+/* The system's name for what this process has open. */
+static void listed_path(int fd, char path[32])
+{
+    snprintf(path, 32, "/proc/self/fd/%d", fd);
+}
+
+/* -1 where there are no files without a name, or no way to give them one later. */
+static int open_unnamed(const char *target, mode_t mode)
+{
+    char listed[32];
+    char *folder = folder_of(target);
+    int fd = folder ? open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, mode) : -1;
+    free(folder);
+    if (fd < 0)
+        return -1;
+    listed_path(fd, listed);
+    if (access(listed, F_OK)) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+static int link_unnamed(const qfi_temp *temp, const char *path)
+{
+    char listed[32];
+    listed_path(temp->fd, listed);
+    return linkat(AT_FDCWD, listed, AT_FDCWD, path, AT_SYMLINK_FOLLOW);
+}
+#else
+static int open_unnamed(const char *target, mode_t mode)
+{
+    (void)target, (void)mode;
+    return -1;
+}
+
+static int link_unnamed(const qfi_temp *temp, const char *path)
+{
+    (void)temp, (void)path;
+    errno = ENOSYS;
+    return -1;
+}
+#endif
+
+/* O_EXCL follows no link. The creator may write whatever the input's mode says: the mode counts for
+ * later openings. */
+static qf_status open_named(qfi_temp *temp, mode_t mode, qf_diag *diag)
+{
+    temp->path = temp_path(temp->target);
+    if (!temp->path)
+        return fail(temp->target, QF_ERR_WRITE, diag);
+    temp->fd = open(temp->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+    if (temp->fd >= 0)
+        return QF_OK;
+    const qf_status st =
+        fail(temp->target, errno == ENOSPC || errno == EDQUOT ? QF_ERR_WRITE : QF_ERR_OPEN, diag);
+    free(temp->path);
+    temp->path = NULL;
+    return st;
+}
+
 qf_status qfi_temp_open(const char *target, bool replace, const qfi_file *like, qfi_temp *out,
                         qf_diag *diag)
 {
     struct stat about = { .st_mode = 0666 };
-    qfi_temp t = { .fd = -1, .replace = replace };
-    qf_status st;
+    qfi_temp t = { .replace = replace };
 
     QF_TRY(check_target(target, replace, diag));
     if (like && fstat(like->fd, &about))
         return fail(like->path, QF_ERR_READ, diag);
     t.target = strdup(target);
-    t.path = temp_path(target);
-    if (!t.target || !t.path) {
-        st = fail(target, QF_ERR_WRITE, diag);
-        goto out;
-    }
-    /* O_EXCL follows no link. The creator may write whatever the input's mode says: the mode counts
-     * for later openings. */
-    t.fd = open(t.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, about.st_mode & 0777);
-    if (t.fd < 0) {
-        st = fail(target, errno == ENOSPC || errno == EDQUOT ? QF_ERR_WRITE : QF_ERR_OPEN, diag);
-        goto out;
-    }
-    *out = t;
-    return QF_OK;
-out:
-    free(t.path);
-    free(t.target);
+    if (!t.target)
+        return fail(target, QF_ERR_WRITE, diag);
+    t.fd = open_unnamed(target, about.st_mode & 0777);
+    const qf_status st = t.fd < 0 ? open_named(&t, about.st_mode & 0777, diag) : QF_OK;
+    if (st == QF_OK)
+        *out = t;
+    else
+        free(t.target);
     return st;
 }
 
@@ -207,11 +266,33 @@ static int rename_new(const char *path, const char *target)
     return rename(path, target);
 }
 
+/* No file without a name can replace another: it gets a hidden one first, for a moment. */
+static int give_name(qfi_temp *temp)
+{
+    if (!temp->path && !temp->replace)
+        return link_unnamed(temp, temp->target);
+    if (!temp->path) {
+        temp->path = temp_path(temp->target);
+        if (!temp->path || link_unnamed(temp, temp->path))
+            return -1;
+    }
+    return temp->replace ? rename(temp->path, temp->target) : rename_new(temp->path, temp->target);
+}
+
+/* Network file systems report a full disk only when a file is closed, and every closing counts: so
+ * that is known before the file gets its name. */
+static int settle(const qfi_temp *temp, bool sync)
+{
+    if (sync && fsync(temp->fd))
+        return -1;
+    const int again = fcntl(temp->fd, F_DUPFD_CLOEXEC, 0);
+    return again < 0 || (close(again) && errno != EINTR) ? -1 : 0;
+}
+
 /* Makes the new name itself durable. */
 static qf_status sync_folder(const char *target, qf_diag *diag)
 {
-    const size_t n = folder_size(target);
-    char *folder = n ? strndup(target, n) : strdup(".");
+    char *folder = folder_of(target);
     if (!folder)
         QF_FAIL(diag, QF_ERR_NOMEM, "%s: out of memory", target);
     const int fd = open(folder, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
@@ -226,6 +307,8 @@ static qf_status sync_folder(const char *target, qf_diag *diag)
 
 static void forget(qfi_temp *temp)
 {
+    if (temp->fd >= 0)
+        close(temp->fd);
     free(temp->path);
     free(temp->target);
     *temp = (qfi_temp){ .fd = -1, .at = temp->at, .written_bytes = temp->written_bytes };
@@ -234,14 +317,9 @@ static void forget(qfi_temp *temp)
 qf_status qfi_temp_finish(qfi_temp *temp, bool sync, qf_diag *diag)
 {
     qf_status st = QF_OK;
-    if (sync && fsync(temp->fd))
+    if (settle(temp, sync))
         st = fail(temp->target, QF_ERR_WRITE, diag);
-    /* Network file systems report a full disk only here. */
-    if (close(temp->fd) && errno != EINTR && st == QF_OK)
-        st = fail(temp->target, QF_ERR_WRITE, diag);
-    temp->fd = -1;
-    if (st == QF_OK &&
-        (temp->replace ? rename(temp->path, temp->target) : rename_new(temp->path, temp->target)))
+    else if (give_name(temp))
         st = errno == EEXIST ? fail_exists(temp->target, diag)
                              : fail(temp->target, QF_ERR_WRITE, diag);
     if (st != QF_OK) {
@@ -256,10 +334,9 @@ qf_status qfi_temp_finish(qfi_temp *temp, bool sync, qf_diag *diag)
 
 void qfi_temp_discard(qfi_temp *temp)
 {
-    if (!temp->path)
+    if (!temp->target)
         return;
-    if (temp->fd >= 0)
-        close(temp->fd);
-    unlink(temp->path);
+    if (temp->path)
+        unlink(temp->path);
     forget(temp);
 }
