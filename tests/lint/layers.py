@@ -26,7 +26,7 @@ LAYERS: dict[str, tuple[str, ...]] = {
 FOREIGN: dict[str, tuple[str, ...]] = {
     "cblas.h": ("dispatch/providers/blas.c", "bench"),
     "xnnpack.h": ("dispatch/providers/xnn.c", "bench"),
-    "pthreadpool.h": ("dispatch/threads.c",),
+    "pthreadpool.h": ("dispatch/threads.c", "tests/faults"),
     "libdeflate.h": ("driver/io", "bench", "tests"),
     "sys/mman.h": ("dispatch", "driver/graph/pool.c", "tests", "bench"),
     "fcntl.h": ("driver/io/file.c", "driver/io/temp.c", "tests", "bench"),
