@@ -61,7 +61,7 @@
 /* Of equal values, +0 and -0 among them, the first stays. A NaN compares false and stays. */
 #define QFK_AMAX(name, X, start) QFK_REDUCE(name, X, X, start, a > s ? a : s)
 #define QFK_AMIN(name, X, start) QFK_REDUCE(name, X, X, start, a < s ? a : s)
-#define QFK_AMAX_FLOAT(name, X) QFK_REDUCE(name, X, X, -INFINITY, (a > s) | (a != a) ? a : s)
-#define QFK_AMIN_FLOAT(name, X) QFK_REDUCE(name, X, X, INFINITY, (a < s) | (a != a) ? a : s)
+#define QFK_AMAX_FLOAT(name, X) QFK_REDUCE(name, X, X, -INFINITY, ((a > s) | (a != a)) ? a : s)
+#define QFK_AMIN_FLOAT(name, X) QFK_REDUCE(name, X, X, INFINITY, ((a < s) | (a != a)) ? a : s)
 
 #endif
