@@ -7,24 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command_sets.h"
 #include "parse.h"
 #include "terminal.h"
-
-enum {
-    CMD_NUMBER_START = -1,
-#define QF_COMMAND(command, synopsis, operands, summary, more) CMD_NUMBER_##command,
-#include "commands.def"
-};
-
-/* Sets of commands, as options.def names them. */
-#define FOLD (1u << CMD_NUMBER_fold)
-#define PLAN (1u << CMD_NUMBER_plan)
-#define EXPLAIN (1u << CMD_NUMBER_explain)
-#define INSPECT (1u << CMD_NUMBER_inspect)
-#define VERIFY (1u << CMD_NUMBER_verify)
-#define OPS (1u << CMD_NUMBER_ops)
-#define FOLDS (FOLD | PLAN | EXPLAIN)
-#define EVERY (~0u)
 
 const qfi_command qfi_commands[] = {
 #define QF_COMMAND(command, operand_names, operand_count, what, text)                              \
@@ -126,6 +111,10 @@ static bool read_options(const qfi_command *command, int argc, char **argv, qfi_
         if (!row)
             return refuse(command, &spelling, said, argv);
         const char *wrong = row->parse((char *)out + row->field, optarg);
+        if (wrong == qfi_no_memory) {
+            out->refused = qfi_complain(QF_ERR_NOMEM, &(qf_diag){ 0 });
+            return false;
+        }
         if (wrong)
             return qfi_usage(command->name, "--%s%s%s: %s", row->name, *optarg ? " " : "", optarg,
                              wrong);
@@ -134,7 +123,9 @@ static bool read_options(const qfi_command *command, int argc, char **argv, qfi_
 
 bool qfi_args_parse(const qfi_command *command, int argc, char **argv, qfi_args *out)
 {
-    *out = (qfi_args){ .command = command->name, .max_growth.bytes = QF_GROWTH_DEFAULT };
+    *out = (qfi_args){ .command = command->name,
+                       .max_growth.bytes = QF_GROWTH_DEFAULT,
+                       .refused = QFI_EXIT_USAGE };
     if (!read_options(command, argc, argv, out))
         return false;
     if (out->help)
