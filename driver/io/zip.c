@@ -14,8 +14,8 @@
 #include "zip_internal.h"
 
 /* No directory of a model comes near these; they bound what a hostile one makes us allocate. */
-#define MAX_MEMBERS (1u << 24)
-#define MAX_DIRECTORY ((uint64_t)1 << 30)
+#define MAX_MEMBERS (1u << 20)
+#define MAX_DIRECTORY ((uint64_t)256 << 20)
 
 /* Deflate cannot expand by more than this. */
 #define MAX_RATIO 1032

@@ -224,6 +224,33 @@ static void test_regions(void **state)
     }
 }
 
+/* Regions in regions, the innermost of which computes w * w. */
+static qfi_id nest(model *m, qfi_id w, int depth)
+{
+    if (!depth)
+        return add_call(m, "t", "t.mul.d", IN(w, w), NO_ARGS);
+    model *body = model_body(m);
+    add_output(body, nest(body, add_input(body, "c", TYPE(f32, 2, 4)), depth - 1));
+    return add_region(m, "r", "t.region.d", IN(w), body);
+}
+
+/* The limit on regions in regions: 16 fold, 17 are kept. */
+static void test_region_depth(void **state)
+{
+    (void)state;
+    for (int depth = 16; depth <= 17; depth++) {
+        model *m = model_new(32);
+        const qfi_id x = add_input(m, "x", TYPE(f32, 2, 4));
+        const qfi_id w = add_stored(m, QF_VALUE_PARAM, "w", TYPE(f32, 2, 4));
+        add_output(m, add_call(m, "out", "t.add.d", IN(x, nest(m, w, depth)), NO_ARGS));
+        folded *f = fold_model(m, &(qf_fold_options){ .max_growth = 4096 });
+        assert_int_equal(f->status, QF_OK);
+        assert_int_equal(verdict_of(f, "r"), depth <= 16 ? QF_FOLDED : QF_KEPT);
+        folded_free(f);
+        model_free(m);
+    }
+}
+
 static void test_asserts(void **state)
 {
     (void)state;
@@ -256,7 +283,7 @@ int main(void)
         cmocka_unit_test(test_owned_mask),       cmocka_unit_test(test_owned_until_written),
         cmocka_unit_test(test_two_versions),     cmocka_unit_test(test_watched),
         cmocka_unit_test(test_in_place_unknown), cmocka_unit_test(test_regions),
-        cmocka_unit_test(test_asserts),
+        cmocka_unit_test(test_region_depth),     cmocka_unit_test(test_asserts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
