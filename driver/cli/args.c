@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "command_sets.h"
 #include "parse.h"
@@ -121,6 +122,24 @@ static bool read_options(const qfi_command *command, int argc, char **argv, qfi_
     }
 }
 
+/* Whether two paths name one file, by whatever links. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return a && b &&
+           (!strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && S_ISREG(x.st_mode) &&
+                              x.st_dev == y.st_dev && x.st_ino == y.st_ino));
+}
+
+/* A report over one of the models would destroy it. */
+static bool json_is_free(const qfi_args *args)
+{
+    if (same_file(args->json, args->operand) || same_file(args->json, args->second) ||
+        same_file(args->json, args->output))
+        return qfi_usage(args->command, "--json %s: is the model itself", args->json);
+    return true;
+}
+
 bool qfi_args_parse(const qfi_command *command, int argc, char **argv, qfi_args *out)
 {
     *out = (qfi_args){ .command = command->name,
@@ -138,7 +157,7 @@ bool qfi_args_parse(const qfi_command *command, int argc, char **argv, qfi_args 
                          argv[optind + command->operands]);
     out->operand = given ? argv[optind] : NULL;
     out->second = given > 1 ? argv[optind + 1] : NULL;
-    return true;
+    return json_is_free(out);
 }
 
 void qfi_args_free(qfi_args *args)

@@ -1,8 +1,5 @@
 /* Options into a run, its failure into a message, its report into a file. */
 #include "folding.h"
-
-#include <string.h>
-
 #include "progress.h"
 
 /* Size of the input for percentages; 0 if it cannot be told, which the fold itself will explain. */
@@ -24,15 +21,6 @@ static uint64_t growth_of(const qfi_args *args)
         return growth->bytes;
     const double bytes = (double)size_of(args->operand) * growth->percent / 100;
     return bytes < 9e18 ? (uint64_t)bytes : QF_GROWTH_NONE;
-}
-
-/* A report over one of its own files would destroy it. */
-static bool json_is_free(const qfi_args *args, const char *output)
-{
-    if (args->json &&
-        (!strcmp(args->json, args->operand) || (output && !strcmp(args->json, output))))
-        return qfi_usage(args->command, "--json %s: is the model itself", args->json);
-    return true;
 }
 
 int qfi_fold_run(const qfi_args *args, const char *output, qf_report **report)
@@ -57,8 +45,6 @@ int qfi_fold_run(const qfi_args *args, const char *output, qf_report **report)
         .progress = qfi_progress_update,
         .progress_user = &bar,
     };
-    if (!json_is_free(args, output))
-        return QFI_EXIT_USAGE;
     qfi_progress_start(&bar, "folding", args->quiet);
     const qf_status st = qf_fold_file(args->operand, output, &options, report, &diag);
     qfi_progress_end(&bar);

@@ -95,8 +95,10 @@ int qfi_write_json(const char *path, qf_status (*make)(const void *what, FILE *o
         return qfi_complain(st, &diag);
     }
     qf_status st = make(what, out, &diag);
+    if (out == stdout) /* whose end main flushes and checks */
+        return st == QF_OK ? 0 : qfi_complain(st, &diag);
     const bool bad = fflush(out) != 0 || ferror(out);
-    if (out != stdout && fclose(out) != 0 && st == QF_OK)
+    if (fclose(out) != 0 && st == QF_OK)
         st = qf_fail(&diag, QF_ERR_WRITE, "%s: %s", path, strerror(errno));
     if (st == QF_OK && bad)
         st = qf_fail(&diag, QF_ERR_WRITE, "%s: %s", path, strerror(errno));
