@@ -1,5 +1,5 @@
-/* Mutations for libFuzzer that keep an archive an archive: one member is changed, most often a text,
- * and the archive written anew around it. What is no archive is changed as any bytes are. */
+/* Mutations for libFuzzer that keep an archive an archive: one member is changed, most often a
+ * text, and the archive written anew around it. What is no archive is changed as any bytes are. */
 #include <stdlib.h>
 #include <string.h>
 
