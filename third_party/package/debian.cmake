@@ -15,9 +15,8 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libqfold${QFOLD_SOVERSION})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Constant folding and tensor kernels for model files: shared libraries
- libqfold_kernels holds tensor kernels behind a dispatch table, libqfold
- folds model files with them.")
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Shared libraries: libqfold_kernels holds tensor kernels behind a dispatch
+table, libqfold folds model files with them.")
 # libqfold needs libqfold_kernels, of the same package.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS $<TARGET_FILE_DIR:qfold_kernels>)
 
@@ -26,14 +25,12 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
     "libqfold${QFOLD_SOVERSION} (= ${PROJECT_VERSION}), libdeflate-dev, libpthreadpool-dev, libc6-dev")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Constant folding and tensor kernels for model files: development files
- Headers, archives, the CMake package and the files for pkg-config.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, archives, the CMake package and the files for pkg-config.")
 
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME qfold)
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION utils)
-set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "Constant folding for model files
- qfold reads a program that torch.export.save wrote, computes what never
- changes once and ahead of time, and writes a file that computes the same.")
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "qfold reads a program that torch.export.save wrote, computes what never
+changes once and ahead of time, and writes a file that computes the same.")
 
 # What every package has to bring of its licence.
 foreach(part library development program)
