@@ -146,3 +146,16 @@ qf_status qfi_lower_cast(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi
     QF_TRY(qfi_lower_in(b, id, 0, row, &in));
     return qfi_convert(b, in, qfi_in_type(b, id, 0)->dtype, b->value[id].type.dtype, true, ref);
 }
+
+/* Complex numbers are one element where they move, and pairs of numbers in arithmetic. */
+qf_status qfi_lower_halves(qfi_builder *b, uint32_t id, uint16_t kernel, const qfi_form *row,
+                           uint8_t *ref)
+{
+    const unsigned from = qf_dtype_get(qfi_in_type(b, id, 0)->dtype)->bits;
+    uint8_t in[2];
+
+    for (int i = 0; i < qfi_step(b, id)->n_in; i++)
+        QF_TRY(qfi_lower_broadcast(b, id, i, row, &in[i]));
+    return qfi_emit_stage(b, kernel, qfi_bits_key(from), in,
+                          qf_dtype_get(b->value[id].type.dtype)->bits, NULL, NULL, ref);
+}

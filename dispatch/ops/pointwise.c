@@ -92,3 +92,21 @@ qf_status qfi_infer_cast(const qf_call *call, qf_type *out, qf_diag *diag)
     out->dtype = call->attrs->cast.dtype;
     return QF_OK;
 }
+
+/* Complex numbers of two f32; their other sizes only move. */
+qf_status qfi_infer_complex(const qf_call *call, qf_type *out, qf_diag *diag)
+{
+    QF_TRY(alike(call, QFI_FLOATING, out, diag));
+    if (out->dtype != QF_DT_f32)
+        QF_FAIL(diag, QF_ERR_DTYPE, "complex: of %s", qf_dtype_get(out->dtype)->name);
+    out->dtype = QF_DT_c64;
+    return QF_OK;
+}
+
+qf_status qfi_infer_part(const qf_call *call, qf_type *out, qf_diag *diag)
+{
+    if (out->dtype != QF_DT_c64)
+        QF_FAIL(diag, QF_ERR_DTYPE, "%s: of %s", qfi_op_name(call), qf_dtype_get(out->dtype)->name);
+    out->dtype = QF_DT_f32;
+    return QF_OK;
+}

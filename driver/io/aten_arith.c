@@ -89,6 +89,11 @@ static qfi_ref scale(qfi_lowering *l, qf_op op, const qfi_operand *x, qf_dtype d
 void qfi_build_mul(qfi_lowering *l)
 {
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
+
+    if (qfi_any_complex(l, x)) {
+        qfi_result(l, qfi_complex_mul(l, x));
+        return;
+    }
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
     qfi_result(l, scale(l, dtype == QF_DT_b8 ? QF_OP_bit_and : QF_OP_mul, x, dtype));

@@ -183,6 +183,12 @@ qf_dtype qfi_number_dtype(qfi_number number);
 /* x / by of f32 or a half type, computed in f32 and rounded to the dtype of x. */
 qfi_ref qfi_divide_by(qfi_lowering *l, qfi_ref x, double by);
 
+/* ---- aten_complex.c ---- */
+
+/* Whether one of two operands is complex; their product then. */
+bool qfi_any_complex(const qfi_lowering *l, const qfi_operand *x);
+qfi_ref qfi_complex_mul(qfi_lowering *l, const qfi_operand *x);
+
 /* ---- aten_gather.c: indices ---- */
 
 /* An argument that is an index, i64 or i32. */

@@ -134,3 +134,7 @@ QFK_MAP1(qfk_to_b8_f16_scalar, f16, b8, (a & 0x7fff) != 0)
 QFK_MAP1(qfk_to_b8_bf16_scalar, bf16, b8, (a & 0x7fff) != 0)
 QFK_MAP1(qfk_to_b8_f8e4m3_scalar, f8e4m3, b8, (a & 0x7f) != 0)
 QFK_MAP1(qfk_to_b8_f8e5m2_scalar, f8e5m2, b8, (a & 0x7f) != 0)
+
+QFK_MAP2(qfk_join_x32_scalar, x32, x64, (qfk_x64)a | (qfk_x64)b << 32)
+QFK_MAP1(qfk_low_x64_scalar, x64, x32, a)
+QFK_MAP1(qfk_high_x64_scalar, x64, x32, a >> 32)

@@ -86,6 +86,19 @@ static uint64_t cast(const ref_el *e)
     return check_from_f64(e->x_key, check_to_f64(e->in_key[0], e->in[0]));
 }
 
+static uint64_t join(const ref_el *e)
+{
+    return e->in[0] + e->in[1] * (UINT64_C(1) << 32);
+}
+static uint64_t low(const ref_el *e)
+{
+    return e->in[0] % (UINT64_C(1) << 32);
+}
+static uint64_t high(const ref_el *e)
+{
+    return e->in[0] / (UINT64_C(1) << 32);
+}
+
 const ref_op ref_cast[] = {
     { .op = "to_b8", .x = QF_DT_b8, .element = cast },
     { .op = "to_u8", .x = QF_DT_u8, .element = cast },
@@ -102,5 +115,8 @@ const ref_op ref_cast[] = {
     { .op = "to_f64", .x = QF_DT_f64, .element = cast, .flags = REF_NAN_BITS },
     { .op = "to_f8e4m3", .x = QF_DT_f8e4m3, .element = cast, .flags = REF_NAN_BITS },
     { .op = "to_f8e5m2", .x = QF_DT_f8e5m2, .element = cast, .flags = REF_NAN_BITS },
+    { .op = "join", .x = QFK_KEY_x64, .element = join },
+    { .op = "low", .x = QFK_KEY_x32, .element = low },
+    { .op = "high", .x = QFK_KEY_x32, .element = high },
     { 0 },
 };

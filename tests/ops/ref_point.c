@@ -344,8 +344,28 @@ static uint64_t bool_point(qf_op op, bool a, bool b)
     }
 }
 
+/* Complex numbers from their parts, and back. */
+static bool parts(qf_op op, const uint64_t *in, uint64_t *out)
+{
+    switch (op) {
+    case QF_OP_complex:
+        *out = in[0] + (in[1] << 32);
+        return true;
+    case QF_OP_real:
+        *out = in[0] & UINT32_MAX;
+        return true;
+    case QF_OP_imag:
+        *out = in[0] >> 32;
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool ref_point(qf_op op, qf_dtype t, const uint64_t *in, uint64_t *out)
 {
+    if (parts(op, in, out))
+        return true;
     if (t == QF_DT_b8) {
         *out = bool_point(op, in[0] != 0, in[1] != 0);
         return true;
