@@ -13,32 +13,6 @@
  */
 #define MAX_GUESSES 16u
 
-qf_status qfi_scope_add(qfi_fold *fold, const qf_graph *graph, uint32_t *scope, qf_diag *diag)
-{
-    qfi_run *run = &qfi_work_of(fold)->run;
-    if (run->n_slot + graph->n_value >= QFI_NONE)
-        QF_FAIL(diag, QF_ERR_LIMIT, "too many values");
-    qfi_scope *scopes =
-        qfi_pool_grow(&run->pool, run->scope, run->n_scope, &run->cap_scope, sizeof *scopes);
-    if (!scopes)
-        return QFI_NO_MEMORY(diag);
-    run->scope = scopes;
-    *scope = (uint32_t)run->n_scope;
-    scopes[run->n_scope++] = (qfi_scope){ .graph = graph, .base = (uint32_t)run->n_slot };
-    const size_t all = run->n_slot + graph->n_value;
-    const size_t want = all > run->cap_slot && run->cap_slot * 2 > all ? run->cap_slot * 2 : all;
-    qfi_slot *slots =
-        qfi_pool_reserve(&run->pool, run->slot, run->n_slot, &run->cap_slot, want, sizeof *slots);
-    if (!slots && all)
-        return QFI_NO_MEMORY(diag);
-    run->slot = slots;
-    for (qfi_id v = 0; v < graph->n_value; v++)
-        slots[run->n_slot++] = (qfi_slot){
-            .ref = QFI_NONE, .root = QFI_NONE, .parent = QFI_NONE, .scope = *scope, .value = v
-        };
-    return QF_OK;
-}
-
 qf_status qfi_root_add(qfi_fold *fold, uint32_t slot, qfi_ref contents, qf_diag *diag)
 {
     qfi_work *work = qfi_work_of(fold);
@@ -49,15 +23,12 @@ qf_status qfi_root_add(qfi_fold *fold, uint32_t slot, qfi_ref contents, qf_diag 
         return QFI_NO_MEMORY(diag);
     run->root = roots;
     qfi_slot *s = &run->slot[slot];
-    const bool top = s->scope == 0;
     qfi_root root = { .contents = contents,
                       .link = QFI_NONE,
-                      .payload = top ? fold->graph->value[s->value].payload : QFI_NONE,
-                      .value = top ? s->value : QFI_NONE };
-    if (root.payload != QFI_NONE)
-        root.state = work->payload_state[root.payload];
-    else if (top)
-        root.state = work->value_state[s->value];
+                      .payload = fold->graph->value[slot].payload,
+                      .value = slot };
+    root.state =
+        root.payload != QFI_NONE ? work->payload_state[root.payload] : work->value_state[slot];
     s->root = (uint32_t)run->n_root;
     s->parent = QFI_NONE;
     s->ref = root.state ? QFI_NONE : contents;
@@ -77,8 +48,6 @@ void qfi_slot_alias(qfi_run *run, uint32_t slot, uint32_t parent, bool same, qfi
 
 /* ---------------------------------------- roots that are state after all */
 
-/* Roots without a name of their own live in a body; the node that holds it stays then, which names
- * them to the outside. */
 static void give_up_one(qfi_work *work, qfi_root *root, qf_reason reason)
 {
     root->state = (uint16_t)(root->contents == QFI_NONE ? QF_REASON_runtime : reason);
@@ -87,8 +56,7 @@ static void give_up_one(qfi_work *work, qfi_root *root, qf_reason reason)
     if (root->payload != QFI_NONE && !work->payload_state[root->payload]) {
         work->payload_state[root->payload] = (uint16_t)reason;
         work->restart = true;
-    } else if (root->payload == QFI_NONE && root->value != QFI_NONE &&
-               !work->value_state[root->value]) {
+    } else if (root->payload == QFI_NONE && !work->value_state[root->value]) {
         work->value_state[root->value] = (uint16_t)reason;
         work->restart = true;
     }
@@ -122,24 +90,17 @@ static bool is_stale(const qfi_run *run, uint32_t slot)
     return s->ref != QFI_NONE && s->version != run->root[s->root].version;
 }
 
-static const qfi_node *producer_of(const qfi_run *run, uint32_t slot)
-{
-    const qfi_slot *s = &run->slot[slot];
-    return qfi_producer(run->scope[s->scope].graph, s->value);
-}
-
 /* A slot that must be brought up to date before this one, QFI_NONE if there is none. */
-static uint32_t stale_source(const qfi_run *run, uint32_t slot)
+static uint32_t stale_source(const qf_graph *graph, const qfi_run *run, uint32_t slot)
 {
     const qfi_slot *s = &run->slot[slot];
     if (s->parent == QFI_NONE || is_stale(run, s->parent))
         return s->parent; /* a base has no sources */
-    const qfi_scope *scope = &run->scope[s->scope];
-    const qfi_node *node = s->same ? NULL : producer_of(run, slot);
+    const qfi_node *node = s->same ? NULL : qfi_producer(graph, slot);
     for (uint32_t k = 0; node && k < node->n_in; k++) {
-        const qfi_id v = scope->graph->operand[node->first_in + k];
-        if (v != QFI_NONE && is_stale(run, scope->base + v))
-            return scope->base + v;
+        const qfi_id v = graph->operand[node->first_in + k];
+        if (v != QFI_NONE && is_stale(run, v))
+            return v;
     }
     return QFI_NONE;
 }
@@ -149,13 +110,11 @@ static qf_status derive_again(qfi_fold *fold, uint32_t slot, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
     const uint32_t root = run->slot[slot].root;
-    const qfi_node *node = producer_of(run, slot);
-    const qfi_id first = run->slot[slot].value - node->first_out;
-    const uint32_t scope = run->slot[slot].scope;
-    const qfi_id n = (qfi_id)(node - run->scope[scope].graph->node);
+    const qfi_id n = fold->graph->value[slot].node;
+    const qfi_id which = slot - fold->graph->node[n].first_out;
     qfi_env env = { 0 };
-    QF_TRY(qfi_lower(fold, scope, n, &env, diag));
-    const qfi_ref ref = env.reason == QF_REASON_none ? env.out[first] : QFI_NONE;
+    QF_TRY(qfi_lower(fold, n, &env, diag));
+    const qfi_ref ref = env.reason == QF_REASON_none ? env.out[which] : QFI_NONE;
     run->slot[slot].version = run->root[root].version;
     run->slot[slot].ref = ref;
     return ref == QFI_NONE ? qfi_root_give_up(fold, root, QF_REASON_alias, diag) : QF_OK;
@@ -183,7 +142,7 @@ qf_status qfi_slot_refresh(qfi_fold *fold, uint32_t slot, qf_diag *diag)
         return QFI_NO_MEMORY(diag);
     while (todo->n) {
         const uint32_t top = todo->item[todo->n - 1];
-        const uint32_t source = is_stale(run, top) ? stale_source(run, top) : QFI_NONE;
+        const uint32_t source = is_stale(run, top) ? stale_source(fold->graph, run, top) : QFI_NONE;
         if (source != QFI_NONE) {
             if (!qfi_push(&run->pool, todo, source))
                 return QFI_NO_MEMORY(diag);
@@ -369,33 +328,37 @@ static qf_status body_writes(qfi_pool *pool, const qf_graph *body, int depth, bo
     return QF_OK;
 }
 
-static qf_status give_up_operand(qfi_fold *fold, const qfi_scope *scope, qfi_id value,
-                                 qf_diag *diag)
+static qf_status give_up_operand(qfi_fold *fold, qfi_id value, qf_diag *diag)
 {
-    const uint32_t root =
-        value == QFI_NONE ? QFI_NONE : qfi_work_of(fold)->run.slot[scope->base + value].root;
+    const uint32_t root = value == QFI_NONE ? QFI_NONE : qfi_work_of(fold)->run.slot[value].root;
     return root == QFI_NONE ? QF_OK : qfi_root_give_up(fold, root, QF_REASON_state, diag);
 }
 
-qf_status qfi_keep_writes(qfi_fold *fold, uint32_t scope_number, qfi_id n, qf_diag *diag)
+/* Closed bodies; what open ones write is told by their own nodes. */
+static qf_status keep_body_writes(qfi_fold *fold, const qfi_node *node, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
-    const qfi_scope *scope = &run->scope[scope_number];
-    const qfi_node *node = &scope->graph->node[n];
-    const qfi_id *operand = scope->graph->operand + node->first_in;
-    for (uint32_t k = 0; k < written_operands(node); k++)
-        QF_TRY(give_up_operand(fold, scope, operand[k], diag));
+    const qf_graph *graph = fold->graph;
+    const qfi_id *operand = graph->operand + node->first_in;
     for (uint32_t b = 0; b < node->n_body; b++) {
-        const qf_graph *body = scope->graph->body[node->first_body + b];
+        const qf_graph *body = graph->body[node->first_body + b];
         bool *written = qfi_pool_alloc(&run->pool, body->n_input, sizeof *written);
         if (!written)
             return QFI_NO_MEMORY(diag);
         QF_TRY(body_writes(&run->pool, body, 0, written, diag));
         for (uint32_t i = 0; i < body->n_input && i < node->n_in; i++)
             if (written[body->n_input - 1 - i])
-                QF_TRY(give_up_operand(fold, scope, operand[node->n_in - 1 - i], diag));
+                QF_TRY(give_up_operand(fold, operand[node->n_in - 1 - i], diag));
     }
     return QF_OK;
+}
+
+qf_status qfi_keep_writes(qfi_fold *fold, qfi_id n, qf_diag *diag)
+{
+    const qfi_node *node = &fold->graph->node[n];
+    for (uint32_t k = 0; k < written_operands(node); k++)
+        QF_TRY(give_up_operand(fold, fold->graph->operand[node->first_in + k], diag));
+    return qfi_is_holder(node) ? QF_OK : keep_body_writes(fold, node, diag);
 }
 
 static qf_status link_root(qfi_fold *fold, uint32_t from, uint32_t to, qf_diag *diag)
@@ -412,14 +375,14 @@ static qf_status link_root(qfi_fold *fold, uint32_t from, uint32_t to, qf_diag *
     return QF_OK;
 }
 
-/* The result of an operator of which nothing is known may be a part of any operand. */
-static qf_status link_operands(qfi_fold *fold, const qfi_scope *scope, const qfi_node *node,
-                               uint32_t slot, qf_diag *diag)
+/* The result of an operator of which nothing is known may be a part of any operand; that of one
+ * which holds bodies, of what they yield. */
+static qf_status link_operands(qfi_fold *fold, const qfi_node *node, uint32_t slot, qf_diag *diag)
 {
     const qfi_run *run = &qfi_work_of(fold)->run;
     for (uint32_t k = 0; k < node->n_in; k++) {
-        const qfi_id v = scope->graph->operand[node->first_in + k];
-        const uint32_t root = v == QFI_NONE ? QFI_NONE : run->slot[scope->base + v].root;
+        const qfi_id v = fold->graph->operand[node->first_in + k];
+        const uint32_t root = v == QFI_NONE ? QFI_NONE : run->slot[v].root;
         if (root != QFI_NONE)
             QF_TRY(link_root(fold, run->slot[slot].root, root, diag));
     }
@@ -427,35 +390,33 @@ static qf_status link_operands(qfi_fold *fold, const qfi_scope *scope, const qfi
 }
 
 /* The slot whose memory result k of a node shares; QFI_NONE if it has its own. */
-static uint32_t shared_slot(const qfi_run *run, const qfi_scope *scope, const qfi_node *node,
+static uint32_t shared_slot(const qf_graph *graph, const qfi_run *run, const qfi_node *node,
                             uint32_t k)
 {
     const uint32_t which = node->alias == QFI_ALIAS_EACH ? k : 0;
     const bool shares = node->alias != QFI_FRESH || node->effect == QFI_WRITE;
     const qfi_id v =
-        shares && which < node->n_in ? scope->graph->operand[node->first_in + which] : QFI_NONE;
+        shares && which < node->n_in ? graph->operand[node->first_in + which] : QFI_NONE;
 
-    return v != QFI_NONE && run->slot[scope->base + v].root != QFI_NONE ? scope->base + v
-                                                                        : QFI_NONE;
+    return v != QFI_NONE && run->slot[v].root != QFI_NONE ? v : QFI_NONE;
 }
 
-qf_status qfi_keep_effects(qfi_fold *fold, uint32_t scope_number, qfi_id n, qf_diag *diag)
+qf_status qfi_keep_effects(qfi_fold *fold, qfi_id n, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
-    const qfi_scope scope = run->scope[scope_number];
-    const qfi_node *node = &scope.graph->node[n];
-    QF_TRY(qfi_keep_writes(fold, scope_number, n, diag));
+    const qfi_node *node = &fold->graph->node[n];
+    QF_TRY(qfi_keep_writes(fold, n, diag));
     for (uint32_t k = 0; k < node->n_out; k++) {
-        const uint32_t slot = scope.base + node->first_out + k;
-        const uint32_t shared = shared_slot(run, &scope, node, k);
+        const uint32_t slot = node->first_out + k;
+        const uint32_t shared = shared_slot(fold->graph, run, node, k);
         if (shared != QFI_NONE) {
             qfi_slot_alias(run, slot, shared, false, QFI_NONE);
             run->root[run->slot[slot].root].watched = true;
             continue;
         }
         QF_TRY(qfi_root_add(fold, slot, QFI_NONE, diag));
-        if (node->effect == QFI_UNKNOWN)
-            QF_TRY(link_operands(fold, &scope, node, slot, diag));
+        if (node->effect == QFI_UNKNOWN || qfi_is_holder(node))
+            QF_TRY(link_operands(fold, node, slot, diag));
     }
     return QF_OK;
 }

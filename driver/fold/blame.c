@@ -3,11 +3,12 @@
 
 #include <stdio.h>
 
-static qf_reason reason_of_slot(const qfi_run *run, uint32_t slot)
+static qf_reason reason_of_slot(const qfi_fold *fold, uint32_t slot)
 {
-    const qfi_slot *s = &run->slot[slot];
-    const qfi_value *value = &run->scope[s->scope].graph->value[s->value];
-    const uint16_t state = s->root == QFI_NONE ? 0 : run->root[s->root].state;
+    const qfi_run *run = &qfi_work_of(fold)->run;
+    const qfi_value *value = &fold->graph->value[slot];
+    const uint32_t root = run->slot[slot].root;
+    const uint16_t state = root == QFI_NONE ? 0 : run->root[root].state;
     if (state)
         return (qf_reason)state;
     const bool stored = value->kind == QF_VALUE_PARAM || value->kind == QF_VALUE_BUFFER ||
@@ -15,12 +16,10 @@ static qf_reason reason_of_slot(const qfi_run *run, uint32_t slot)
     return stored || value->kind == QF_VALUE_OTHER ? QF_REASON_opaque : QF_REASON_runtime;
 }
 
-/* The node of the top level that made the value of a slot, if it stays though no input reaches it;
- * else QFI_NONE. */
+/* The node that made the value of a slot, if it stays though no input reaches it; else QFI_NONE. */
 static qfi_id stayed(const qfi_fold *fold, uint32_t slot)
 {
-    const qfi_slot *s = &qfi_work_of(fold)->run.slot[slot];
-    const qfi_id maker = s->scope ? QFI_NONE : fold->graph->value[s->value].node;
+    const qfi_id maker = fold->graph->value[slot].node;
     if (maker == QFI_NONE)
         return QFI_NONE;
     const qf_reason reason = fold->node[maker].reason;
@@ -29,7 +28,7 @@ static qfi_id stayed(const qfi_fold *fold, uint32_t slot)
 
 void qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n)
 {
-    const qf_reason now = reason_of_slot(&qfi_work_of(fold)->run, slot);
+    const qf_reason now = reason_of_slot(fold, slot);
     const qfi_id maker = now == QF_REASON_runtime ? stayed(fold, slot) : QFI_NONE;
     if (maker == QFI_NONE && (*reason == QF_REASON_none || *reason == QF_REASON_operand)) {
         *reason = now;

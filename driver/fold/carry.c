@@ -163,7 +163,9 @@ static qfi_id next_view(const carrier *c, qfi_id value)
     if (c->run->kept_use[value] != 1 || n == QFI_NONE || !is_widening(c, n))
         return QFI_NONE;
     const qfi_node *node = &g->node[n];
-    const bool plain = node->effect == QFI_PURE && node->n_out == 1 && node->n_in &&
+    const qfi_whole *whole = &c->fold->whole;
+    const bool same_body = qfi_node_part(whole, n) == qfi_value_part(whole, value);
+    const bool plain = same_body && node->effect == QFI_PURE && node->n_out == 1 && node->n_in &&
                        g->operand[node->first_in] == value && !node->dequantize;
     return plain ? n : QFI_NONE;
 }

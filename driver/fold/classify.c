@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_REGION_DEPTH 16
-
 /* What became of a node. known: its results are constant (held: it stays all the same if somebody
  * needs it). */
 typedef struct outcome {
@@ -22,9 +20,6 @@ typedef struct outcome {
 typedef struct visitor {
     qfi_fold *fold;
     qfi_run *run;
-    uint32_t scope;
-    int depth;
-    qfi_id top; /* the top-level node that is visited, or holds the body */
 } visitor;
 
 static void keep(outcome *o, qf_reason reason, const char *detail)
@@ -42,18 +37,15 @@ static void keep(outcome *o, qf_reason reason, const char *detail)
  * reason. */
 static qf_status read_operands(const visitor *v, const qfi_node *node, outcome *o, qf_diag *diag)
 {
-    const qfi_scope scope = v->run->scope[v->scope];
     for (uint32_t k = 0; k < node->n_in; k++) {
-        const qfi_id value = scope.graph->operand[node->first_in + k];
+        const qfi_id value = v->fold->graph->operand[node->first_in + k];
         if (value == QFI_NONE)
             continue;
-        const uint32_t slot = scope.base + value;
-        QF_TRY(qfi_slot_refresh(v->fold, slot, diag));
-        const qfi_ref ref = v->run->slot[slot].ref;
-        if (v->scope == 0)
-            v->run->read[node->first_in + k] = ref;
+        QF_TRY(qfi_slot_refresh(v->fold, value, diag));
+        const qfi_ref ref = v->run->slot[value].ref;
+        v->run->read[node->first_in + k] = ref;
         if (ref == QFI_NONE)
-            qfi_blame(v->fold, slot, &o->reason, o->detail, sizeof o->detail);
+            qfi_blame(v->fold, value, &o->reason, o->detail, sizeof o->detail);
     }
     if (o->reason != QF_REASON_none && node->effect == QFI_ASSERT)
         keep(o, QF_REASON_assertion, "");
@@ -127,28 +119,26 @@ static bool may_be_view(const qfi_value *whole, const qfi_value *part)
 static qf_status bind_result(const visitor *v, const qfi_node *node, uint32_t k, qfi_ref ref,
                              qf_diag *diag)
 {
-    const qfi_scope scope = v->run->scope[v->scope];
+    const qf_graph *graph = v->fold->graph;
     const qfi_id value = node->first_out + k;
-    const uint32_t slot = scope.base + value;
     const uint32_t which = node->alias == QFI_ALIAS_EACH ? k : 0;
-    const qfi_id first =
-        which < node->n_in ? scope.graph->operand[node->first_in + which] : QFI_NONE;
-    const qfi_value *values = scope.graph->value;
+    const qfi_id first = which < node->n_in ? graph->operand[node->first_in + which] : QFI_NONE;
+    const qfi_value *values = graph->value;
     const bool maybe = node->alias == QFI_ALIAS_MAYBE && first != QFI_NONE;
     const bool sure =
         (node->alias == QFI_ALIAS || node->alias == QFI_ALIAS_EACH) && first != QFI_NONE;
     const bool number = values[value].kind == QF_VALUE_SCALAR;
     if (number || (!sure && !(maybe && may_be_view(&values[first], &values[value]))))
-        return qfi_root_add(v->fold, slot, ref, diag);
-    qfi_slot_alias(v->run, slot, scope.base + first, false, ref);
-    v->run->root[v->run->slot[slot].root].unsure |= maybe;
+        return qfi_root_add(v->fold, value, ref, diag);
+    qfi_slot_alias(v->run, value, first, false, ref);
+    v->run->root[v->run->slot[value].root].unsure |= maybe;
     return QF_OK;
 }
 
 /* What lower() said of a node with constant operands, before its results are looked at. */
 static qf_status lower_node(const visitor *v, qfi_id n, qfi_env *env, outcome *o, qf_diag *diag)
 {
-    QF_TRY(qfi_lower(v->fold, v->scope, n, env, diag));
+    QF_TRY(qfi_lower(v->fold, n, env, diag));
     if (env->reason != QF_REASON_none)
         keep(o, env->reason, env->detail);
     else if (v->fold->options->exact && env->inexact)
@@ -162,7 +152,7 @@ static qf_status lower_node(const visitor *v, qfi_id n, qfi_env *env, outcome *o
 static qf_reason reason_of_results(const visitor *v, const qfi_node *node)
 {
     const qfi_work *work = qfi_work_of(v->fold);
-    for (uint32_t k = 0; v->scope == 0 && k < node->n_out; k++)
+    for (uint32_t k = 0; k < node->n_out; k++)
         if (work->value_state[node->first_out + k])
             return (qf_reason)work->value_state[node->first_out + k];
     return QF_REASON_none;
@@ -170,7 +160,7 @@ static qf_reason reason_of_results(const visitor *v, const qfi_node *node)
 
 static qf_status visit_pure(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
-    const qf_graph *graph = v->run->scope[v->scope].graph;
+    const qf_graph *graph = v->fold->graph;
     const qfi_node *node = &graph->node[n];
     qfi_env env = { 0 };
     const qf_reason state = reason_of_results(v, node);
@@ -189,13 +179,26 @@ static qf_status visit_pure(const visitor *v, qfi_id n, outcome *o, qf_diag *dia
     return QF_OK;
 }
 
+/* Whether a part runs exactly once for each run of `outer`, a part around it or itself. */
+static bool runs_once(const visitor *v, uint32_t part, uint32_t outer)
+{
+    const qfi_part *all = v->fold->whole.part;
+    while (all[part].depth > all[outer].depth && all[part].once)
+        part = all[part].parent;
+    return all[part].depth <= all[outer].depth;
+}
+
 static qf_status visit_assert(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
-    const qfi_node *node = &v->run->scope[v->scope].graph->node[n];
+    const qfi_node *node = &v->fold->graph->node[n];
     qfi_env env = { 0 };
     QF_TRY(lower_node(v, n, &env, o, diag));
     if (o->reason != QF_REASON_none)
         return QF_OK;
+    if (!env.holds && !runs_once(v, qfi_node_part(&v->fold->whole, n), 0)) {
+        keep(o, QF_REASON_assertion, "does not hold, in a body that need not run");
+        return QF_OK;
+    }
     /* No error yet: what is asserted may turn out to be state in a later run. */
     if (!env.holds && !*v->run->assertion)
         snprintf(v->run->assertion, sizeof v->run->assertion, "%.*s (%.*s) does not hold",
@@ -204,19 +207,24 @@ static qf_status visit_assert(const visitor *v, qfi_id n, outcome *o, qf_diag *d
     return QF_OK;
 }
 
+/* The part in which the memory of a value was made. */
+static uint32_t part_of_root(const visitor *v, qfi_id value)
+{
+    return qfi_value_part(&v->fold->whole, v->run->root[v->run->slot[value].root].value);
+}
+
 static qf_status visit_write(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
-    const qfi_scope scope = v->run->scope[v->scope];
-    const qfi_node *node = &scope.graph->node[n];
-    const qfi_id written = node->n_in ? scope.graph->operand[node->first_in] : QFI_NONE;
-    if (written == QFI_NONE) {
+    const qfi_node *node = &v->fold->graph->node[n];
+    const qfi_id target = node->n_in ? v->fold->graph->operand[node->first_in] : QFI_NONE;
+    if (target == QFI_NONE) {
         keep(o, QF_REASON_unsupported_argument, "nothing to write to");
         return QF_OK;
     }
-    const uint32_t target = scope.base + written;
     const uint32_t root = v->run->slot[target].root;
     qfi_env env = { 0 };
-    if (v->run->root[root].payload != QFI_NONE) {
+    if (v->run->root[root].payload != QFI_NONE ||
+        !runs_once(v, qfi_node_part(&v->fold->whole, n), part_of_root(v, target))) {
         keep(o, QF_REASON_state, "");
         return QF_OK;
     }
@@ -235,89 +243,81 @@ static qf_status visit_write(const visitor *v, qfi_id n, outcome *o, qf_diag *di
     }
     QF_TRY(qfi_slot_refresh(v->fold, target, diag));
     for (uint32_t k = 0; k < node->n_out; k++)
-        qfi_slot_alias(v->run, scope.base + node->first_out + k, target, true,
-                       v->run->slot[target].ref);
+        qfi_slot_alias(v->run, node->first_out + k, target, true, v->run->slot[target].ref);
     o->known = true;
     return QF_OK;
 }
 
-static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag);
+/* ---------------------------------------- bodies */
 
-/* Placeholders of a region's body are the last operands of the node that holds it. */
-static qf_status enter_region(visitor *inner, const visitor *v, const qfi_node *node, qf_diag *diag)
+/* Memory that a body's outputs name is not the body's own: a constant in its place would be handed
+ * out by every run. */
+static void mark_outside(const visitor *v, const qfi_node *node, uint32_t depth)
 {
-    const qfi_scope outer = v->run->scope[v->scope];
-    const qf_graph *body = outer.graph->body[node->first_body];
-    QF_TRY(qfi_scope_add(v->fold, body, &inner->scope, diag));
-    const uint32_t base = v->run->scope[inner->scope].base;
-    for (uint32_t i = 0; i < body->n_input; i++) {
-        const qfi_id value = outer.graph->operand[node->first_in + node->n_in - body->n_input + i];
-        if (value == QFI_NONE)
-            QF_TRY(qfi_root_add(v->fold, base + i, QFI_NONE, diag));
-        else
-            qfi_slot_alias(v->run, base + i, outer.base + value, true,
-                           v->run->slot[outer.base + value].ref);
+    const qf_graph *graph = v->fold->graph;
+    for (uint32_t k = node->n_in - node->n_result; k < node->n_in; k++) {
+        const qfi_id value = graph->operand[node->first_in + k];
+        const uint32_t root = value == QFI_NONE ? QFI_NONE : v->run->slot[value].root;
+        if (root == QFI_NONE)
+            continue;
+        qfi_root *r = &v->run->root[root];
+        r->outside = r->outside && r->outside < depth ? r->outside : depth;
     }
-    return QF_OK;
 }
 
-static qf_status leave_region(const visitor *inner, const visitor *v, const qfi_node *node,
-                              outcome *o, qf_diag *diag)
+/* The first node of a body that is not known; QFI_NONE if all are. */
+static qfi_id first_unknown(const visitor *v, const qfi_part *body)
 {
-    const qfi_scope outer = v->run->scope[v->scope], scope = v->run->scope[inner->scope];
-    for (uint32_t k = 0; k < node->n_out; k++) {
-        const qfi_id from = scope.graph->output[k];
-        if (from == QFI_NONE) {
-            keep(o, QF_REASON_output_kind, "");
-            return QF_OK;
-        }
-        const uint32_t slot = scope.base + from;
-        QF_TRY(qfi_slot_refresh(v->fold, slot, diag));
-        qfi_ref ref = v->run->slot[slot].ref;
-        QF_TRY(check_result(v, &outer.graph->value[node->first_out + k], &ref, o, diag));
-        if (o->reason != QF_REASON_none)
-            return QF_OK;
-        qfi_slot_alias(v->run, outer.base + node->first_out + k, slot, true, ref);
-        /* Memory made inside is known outside by the first result that it leaves through. */
-        qfi_root *root = &v->run->root[v->run->slot[slot].root];
-        if (v->scope == 0 && root->payload == QFI_NONE && root->value == QFI_NONE)
-            root->value = node->first_out + k;
-    }
-    o->known = true;
-    return QF_OK;
+    for (qfi_id i = 0; i < body->graph->n_node; i++)
+        if (v->run->member[body->node[i]] == QFI_RUNTIME)
+            return body->node[i];
+    return QFI_NONE;
 }
 
-/* All or nothing: the node folds when every node of its body does. */
+/* What a body that runs once yields is what the node yields, if all of it is known. */
 static qf_status visit_region(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
-    const qf_graph *graph = v->run->scope[v->scope].graph;
+    const qf_graph *graph = v->fold->graph;
     const qfi_node *node = &graph->node[n];
-    const qf_graph *body = node->n_body ? graph->body[node->first_body] : NULL;
-    if (!body || v->depth >= MAX_REGION_DEPTH || body->n_input > node->n_in ||
-        body->n_output != node->n_out) {
+    const qfi_id *from = graph->operand + node->first_in + node->n_in - node->n_result;
+    const qf_reason state = reason_of_results(v, node);
+    if (!qfi_is_holder(node)) {
         keep(o, QF_REASON_control_flow, "");
         return QF_OK;
     }
-    const qf_reason state = reason_of_results(v, node);
+    const qfi_id unknown = first_unknown(v, &v->fold->whole.part[node->first_body]);
+    if (unknown != QFI_NONE) {
+        const qfi_node_state *part = &v->fold->node[unknown];
+        const qf_str name = graph->node[unknown].name;
+        keep(o, part->reason, "");
+        snprintf(o->detail, sizeof o->detail, "because of %.*s in its body: %.60s",
+                 (int)(name.n < 60 ? name.n : 60), name.p, part->detail);
+        return QF_OK;
+    }
     if (state != QF_REASON_none) {
         keep(o, state, "");
         return QF_OK;
     }
-    visitor inner = *v;
-    inner.depth++;
-    QF_TRY(enter_region(&inner, v, node, diag));
-    for (qfi_id i = 0; i < body->n_node; i++) {
-        outcome part = { 0 };
-        QF_TRY(visit(&inner, i, &part, diag));
-        if (part.known)
-            continue;
-        keep(o, part.reason, "");
-        snprintf(o->detail, sizeof o->detail, "because of %.*s in its body: %.60s",
-                 (int)(body->node[i].name.n < 60 ? body->node[i].name.n : 60), body->node[i].name.p,
-                 part.detail);
-        return QF_OK;
+    for (uint32_t k = 0; k < node->n_out; k++) {
+        if (from[k] == QFI_NONE) {
+            keep(o, QF_REASON_output_kind, "");
+            return QF_OK;
+        }
+        qfi_ref ref = v->run->slot[from[k]].ref;
+        QF_TRY(check_result(v, &graph->value[node->first_out + k], &ref, o, diag));
+        if (o->reason != QF_REASON_none)
+            return QF_OK;
+        qfi_slot_alias(v->run, node->first_out + k, from[k], true, ref);
     }
-    return leave_region(&inner, v, node, o, diag);
+    o->known = true;
+    return QF_OK;
+}
+
+static qf_status visit_control(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
+{
+    (void)v, (void)n, (void)diag;
+    keep(o, QF_REASON_control_flow, "");
+    return QF_OK;
 }
 
 static qf_status visit_unknown(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
@@ -330,16 +330,18 @@ static qf_status visit_unknown(const visitor *v, qfi_id n, outcome *o, qf_diag *
 typedef qf_status visit_fn(const visitor *v, qfi_id n, outcome *o, qf_diag *diag);
 
 static visit_fn *const visits[] = {
-    [QFI_PURE] = visit_pure,   [QFI_KEEP] = visit_unknown,  [QFI_ASSERT] = visit_assert,
-    [QFI_WRITE] = visit_write, [QFI_REGION] = visit_region, [QFI_UNKNOWN] = visit_unknown,
+    [QFI_PURE] = visit_pure,       [QFI_KEEP] = visit_unknown,  [QFI_ASSERT] = visit_assert,
+    [QFI_WRITE] = visit_write,     [QFI_REGION] = visit_region, [QFI_CONTROL] = visit_control,
+    [QFI_UNKNOWN] = visit_unknown,
 };
 
 /* A node that writes and is refused makes state of what it writes, so the next run finds state
  * where this one found its own reason, which tells the user more. */
-static qf_status own_reason(const visitor *v, const qfi_node *node, outcome *o, qf_diag *diag)
+static qf_status own_reason(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
-    qfi_refusal *refused = &qfi_work_of(v->fold)->refused[v->top];
-    if (v->scope || (node->effect != QFI_WRITE && node->effect != QFI_REGION))
+    qfi_refusal *refused = &qfi_work_of(v->fold)->refused[n];
+    const qfi_node *node = &v->fold->graph->node[n];
+    if (node->effect != QFI_WRITE && node->effect != QFI_REGION)
         return QF_OK;
     if (o->reason == QF_REASON_state && refused->reason != QF_REASON_none)
         keep(o, (qf_reason)refused->reason, refused->detail);
@@ -353,11 +355,13 @@ static qf_status own_reason(const visitor *v, const qfi_node *node, outcome *o, 
 
 static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
-    const qf_graph *graph = v->run->scope[v->scope].graph;
+    const qf_graph *graph = v->fold->graph;
     const qfi_node *node = &graph->node[n];
-    const qf_reason held = v->scope ? QF_REASON_none : qfi_reason_held(v->fold, n);
+    const qf_reason held = qfi_reason_held(v->fold, n);
     QF_TRY(read_operands(v, node, o, diag));
-    const qf_reason asked = qfi_reason_asked(v->fold, graph, node);
+    if (qfi_is_holder(node))
+        mark_outside(v, node, v->fold->whole.part[node->first_body].depth);
+    const qf_reason asked = qfi_reason_asked(v->fold, n);
     if (asked != QF_REASON_none && o->reason != QF_REASON_runtime)
         keep(o, asked, "");
     else if (asked != QF_REASON_none && node->effect == QFI_KEEP)
@@ -368,12 +372,12 @@ static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
     if (o->reason == QF_REASON_none)
         QF_TRY(visits[node->effect](v, n, o, diag));
     if (!o->known) {
-        QF_TRY(own_reason(v, node, o, diag));
-        return qfi_keep_effects(v->fold, v->scope, n, diag);
+        QF_TRY(own_reason(v, n, o, diag));
+        return qfi_keep_effects(v->fold, n, diag);
     }
     o->held = held != QF_REASON_none;
     o->reason = held;
-    return o->held ? qfi_keep_writes(v->fold, v->scope, n, diag) : QF_OK;
+    return o->held ? qfi_keep_writes(v->fold, n, diag) : QF_OK;
 }
 
 /* ---------------------------------------- the whole graph */
@@ -413,7 +417,8 @@ static qf_status start_run(qfi_fold *fold, qf_diag *diag)
     run->read = qfi_pool_alloc(&run->pool, g->n_operand, sizeof *run->read);
     run->output = qfi_pool_alloc(&run->pool, g->n_output, sizeof *run->output);
     run->member = qfi_pool_alloc(&run->pool, g->n_node, sizeof *run->member);
-    if (!run->payload_root || !run->read || !run->output || !run->member)
+    run->slot = qfi_pool_alloc(&run->pool, g->n_value, sizeof *run->slot);
+    if (!run->slot || !run->payload_root || !run->read || !run->output || !run->member)
         return QFI_NO_MEMORY(diag);
     for (uint32_t i = 0; i < g->n_payload; i++)
         run->payload_root[i] = QFI_NONE;
@@ -422,8 +427,8 @@ static qf_status start_run(qfi_fold *fold, qf_diag *diag)
     for (qfi_id v = 0; v < g->n_value; v++)
         if (g->value[v].mutated && g->value[v].payload != QFI_NONE)
             qfi_work_of(fold)->payload_state[g->value[v].payload] = QF_REASON_state;
-    uint32_t scope;
-    QF_TRY(qfi_scope_add(fold, g, &scope, diag));
+    for (qfi_id v = 0; v < g->n_value; v++)
+        run->slot[v] = (qfi_slot){ .ref = QFI_NONE, .root = QFI_NONE, .parent = QFI_NONE };
     for (qfi_id v = 0; v < g->n_value; v++)
         if (g->value[v].node == QFI_NONE)
             QF_TRY(bind_placeholder(fold, v, diag));
@@ -450,7 +455,7 @@ qf_status qfi_classify(qfi_fold *fold, qf_diag *diag)
     const qf_graph *g = fold->graph;
     QF_TRY(start_run(fold, diag));
     for (qfi_id n = 0; n < g->n_node; n++) {
-        const visitor v = { .fold = fold, .run = run, .top = n };
+        const visitor v = { .fold = fold, .run = run };
         outcome o = { 0 };
         QF_TRY(visit(&v, n, &o, diag));
         QF_TRY(record(fold, n, &o, diag));

@@ -184,7 +184,7 @@ qf_status qfi_deny(qfi_fold *fold, qfi_id n, qf_reason reason, qf_diag *diag)
             unit_remove(fold, v);
         run->boundary[v] = QFI_NONE;
     }
-    QF_TRY(qfi_keep_writes(fold, 0, n, diag));
+    QF_TRY(qfi_keep_writes(fold, n, diag));
     return make_live(fold, n, diag);
 }
 
@@ -196,10 +196,20 @@ static bool is_widened(const qfi_fold *fold, qfi_ref ref)
     return integers && qf_type_bytes(&fold->prog.def[ref].type, &bytes) && bytes > integers;
 }
 
+/* Whether a value in a body shares memory with what the body yields. */
+static bool is_outside(const qfi_fold *fold, qfi_id v)
+{
+    const qfi_run *run = &qfi_work_of(fold)->run;
+    const uint32_t outside = run->root[run->slot[v].root].outside;
+    return outside && fold->whole.part[qfi_value_part(&fold->whole, v)].depth >= outside;
+}
+
 static qf_status join_boundary(qfi_fold *fold, qfi_id v, qfi_ref ref, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
     const qfi_value *value = &fold->graph->value[v];
+    if (is_outside(fold, v))
+        return qfi_deny(fold, value->node, QF_REASON_control_flow, diag);
     run->boundary[v] = ref;
     run->form[v] = (qfi_form){ .stored = QFI_NONE, .base = QFI_NONE };
     run->unit_of[v] = QFI_NONE;

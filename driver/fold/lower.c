@@ -3,7 +3,7 @@
 
 typedef struct env_user {
     qfi_fold *fold;
-    uint32_t base;
+    const qfi_part *part;
     qf_status status; /* the first failure inside a callback */
     qf_diag diag;
 } env_user;
@@ -11,7 +11,7 @@ typedef struct env_user {
 static qfi_ref env_ref(qfi_env *env, qfi_id value)
 {
     const env_user *user = env->user;
-    return qfi_work_of(user->fold)->run.slot[user->base + value].ref;
+    return qfi_work_of(user->fold)->run.slot[qfi_part_value(user->part, value)].ref;
 }
 
 static bool env_scalar(qfi_env *env, qfi_id value, qf_scalar *out)
@@ -35,12 +35,12 @@ static bool env_elements(qfi_env *env, qfi_ref ref, qf_scalar *out, uint32_t *n)
     return user->status == QF_OK && known;
 }
 
-qf_status qfi_lower(qfi_fold *fold, uint32_t scope, qfi_id n, qfi_env *env, qf_diag *diag)
+qf_status qfi_lower(qfi_fold *fold, qfi_id n, qfi_env *env, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
-    const qf_graph *graph = run->scope[scope].graph;
-    const uint32_t n_out = graph->node[n].n_out;
-    env_user user = { .fold = fold, .base = run->scope[scope].base };
+    const qfi_part *part = &fold->whole.part[qfi_node_part(&fold->whole, n)];
+    const uint32_t n_out = fold->graph->node[n].n_out;
+    env_user user = { .fold = fold, .part = part };
     env->prog = &fold->prog;
     env->user = &user;
     env->ref = env_ref;
@@ -52,7 +52,7 @@ qf_status qfi_lower(qfi_fold *fold, uint32_t scope, qfi_id n, qfi_env *env, qf_d
         return QFI_NO_MEMORY(diag);
     for (uint32_t k = 0; k < n_out; k++)
         env->out[k] = QFI_NONE;
-    QF_TRY(graph->lower(graph, n, env, diag));
+    QF_TRY(part->graph->lower(part->graph, qfi_local_node(&fold->whole, n), env, diag));
     if (user.status != QF_OK)
         QF_FAIL(diag, user.status, "%s", user.diag.text);
     return QF_OK;

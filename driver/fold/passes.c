@@ -7,9 +7,9 @@
 /* One array, no solver. A pass reads what the ones before it made, and changes none of it but
  * verdicts. */
 static const qfi_pass passes[] = {
-    { "classify", qfi_classify }, { "number", qfi_number }, { "frontier", qfi_frontier },
-    { "carry", qfi_carry },       { "policy", qfi_policy }, { "plan", qfi_make_plan },
-    { "rewrite", qfi_rewrite },
+    { "classify", qfi_classify }, { "number", qfi_number },   { "frontier", qfi_frontier },
+    { "carry", qfi_carry },       { "policy", qfi_policy },   { "apart", qfi_keep_apart },
+    { "plan", qfi_make_plan },    { "rewrite", qfi_rewrite },
 };
 
 static void forget_run(qfi_fold *fold)
@@ -31,7 +31,8 @@ static void forget_run(qfi_fold *fold)
 
 static qf_status start(qfi_fold *fold, qf_diag *diag)
 {
-    const qf_graph *g = fold->graph;
+    QF_TRY(qfi_whole_make(fold->top, &fold->pool, &fold->whole, diag));
+    const qf_graph *g = fold->graph = &fold->whole.graph;
     qfi_work *work = qfi_pool_alloc(&fold->pool, 1, sizeof *work);
     fold->node = qfi_pool_alloc(&fold->pool, g->n_node, sizeof *fold->node);
     fold->ref = qfi_pool_alloc(&fold->pool, g->n_value, sizeof *fold->ref);

@@ -4,6 +4,7 @@
 
 #include "../graph/edit.h"
 #include "../graph/env.h"
+#include "../graph/whole.h"
 
 typedef struct qfi_node_state {
     qf_verdict verdict;
@@ -13,11 +14,12 @@ typedef struct qfi_node_state {
     bool carried;
 } qfi_node_state;
 
-/* Everything a fold knows. ctx: evaluation context. caller owns graph, options and ctx; the rest is
- * freed by qfi_fold_free. */
+/* Everything a fold knows. ctx: evaluation context. The caller owns top, options and ctx; the rest
+ * is freed by qfi_fold_free. graph: whole.graph, in whose numbers everything else is told. */
 typedef struct qfi_fold {
     qfi_pool pool;
-    const qf_graph *graph;
+    const qf_graph *top, *graph;
+    qfi_whole whole;
     const qf_fold_options *options;
     const qf_ctx *ctx;
     qfi_prog prog;

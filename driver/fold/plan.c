@@ -57,6 +57,7 @@ static qf_status add_constant(planner *p, qfi_constant constant, qfi_ref ref, co
 static qf_status add_move(planner *p, const qfi_move *move, qf_diag *diag)
 {
     const qf_graph *g = p->fold->graph;
+    const uint32_t part = qfi_node_part(&p->fold->whole, move->node);
     qfi_patch *patch = &p->edits->patch[p->edits->n_patch++];
     *patch = (qfi_patch){ .node = move->node, .result = move->result, .axis = move->axis };
     for (uint32_t k = 0; k < 3; k++) {
@@ -65,8 +66,8 @@ static qf_status add_move(planner *p, const qfi_move *move, qf_diag *diag)
             continue;
         const qfi_id like = g->operand[g->node[move->node].first_in + k];
         patch->new_operand[k] = p->edits->n_constant;
-        QF_TRY(add_constant(p, (qfi_constant){ .value = QFI_NONE, .like = like }, move->ref[k],
-                            &move->form[k], diag));
+        QF_TRY(add_constant(p, (qfi_constant){ .value = QFI_NONE, .like = like, .part = part },
+                            move->ref[k], &move->form[k], diag));
     }
     return QF_OK;
 }
@@ -77,8 +78,10 @@ static qf_status add_constants(planner *p, qf_diag *diag)
     for (qfi_id v = 0; v < p->fold->graph->n_value; v++) {
         const bool number = p->fold->graph->value[v].kind == QF_VALUE_SCALAR;
         if (run->boundary[v] != QFI_NONE && !number)
-            QF_TRY(add_constant(p, (qfi_constant){ .value = v, .like = v }, run->boundary[v],
-                                &run->form[v], diag));
+            QF_TRY(add_constant(
+                p,
+                (qfi_constant){ .value = v, .like = v, .part = qfi_value_part(&p->fold->whole, v) },
+                run->boundary[v], &run->form[v], diag));
     }
     for (size_t m = 0; m < run->n_move; m++)
         QF_TRY(add_move(p, &run->move[m], diag));

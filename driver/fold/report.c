@@ -95,7 +95,8 @@ static void write_node(writer *w, qfi_id n, qf_report_node *out)
 {
     const qfi_node *node = &w->graph->node[n];
     const qfi_node_state *state = &w->fold->node[n];
-    *out = (qf_report_node){ .graph = text(w, w->graph->path),
+    const qfi_part *part = &w->fold->whole.part[qfi_node_part(&w->fold->whole, n)];
+    *out = (qf_report_node){ .graph = text(w, part->graph->path),
                              .name = text(w, node->name),
                              .op = text(w, node->op),
                              .verdict = state->verdict,

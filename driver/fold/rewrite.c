@@ -159,6 +159,7 @@ static qf_status start(const rewriter *r, qf_diag *diag)
 {
     const qf_graph *g = r->graph;
     qfi_edits *edits = r->edits;
+    edits->whole = &r->fold->whole;
     edits->drop_node = qfi_pool_alloc(&edits->pool, g->n_node, sizeof *edits->drop_node);
     edits->drop_value = qfi_pool_alloc(&edits->pool, g->n_value, sizeof *edits->drop_value);
     edits->drop_payload = qfi_pool_alloc(&edits->pool, g->n_payload, sizeof *edits->drop_payload);

@@ -6,6 +6,7 @@
  *              how each would be stored
  *   carry      moves: views that go under a dequantize
  *   policy     member[] again: what is too large stays
+ *   apart      hold[] of the next run: bodies are handed no views of one another
  *   plan       new payloads and their pipelines
  *
  * A pass that finds the ground of an earlier one gone (a root that somebody writes after all, a
@@ -18,14 +19,15 @@
 
 /* Memory that may be written: one per stored payload, per input, per result that is no view of
  * something else. contents: of the base value at `version`, QFI_NONE if not constant. payload,
- * value: what it is known by from one run to the next; QFI_NONE inside bodies. link: a root that it
- * might be a part of (results of unknown operators), the first of a list of links. written:
- * constant writes happened.  unsure: a value may or may not be a view of it.  watched: a node that
- * stays has a view. */
+ * value: what it is known by from one run to the next. link: a root that it might be a part of
+ * (results of unknown operators), the first of a list of links. outside: it leaves bodies of that
+ * depth and deeper ones through their outputs; 0: none.  written: constant writes happened.
+ * unsure: a value may or may not be a view of it.  watched: a node that stays has a view. */
 typedef struct qfi_root {
     qfi_ref contents;
     uint32_t version, link;
     qfi_id payload, value;
+    uint32_t outside;
     uint16_t state; /* qf_reason */
     bool written, unsure, watched;
 } qfi_root;
@@ -34,22 +36,15 @@ typedef struct qfi_link {
     uint32_t root, next;
 } qfi_link;
 
-/* One value of the graph (slot number = value id) or of a body that is read inline (numbers above).
+/* One value of the graph; its slot has the value's number.
  * ref: its contents at `version` of its root, QFI_NONE if not constant.
- * parent: the slot that it is a view of, QFI_NONE for the base of a root.  same: it is the parent
+ * parent: the value that it is a view of, QFI_NONE for the base of a root.  same: it is the parent
  * itself. */
 typedef struct qfi_slot {
     qfi_ref ref;
-    uint32_t root, version, parent, scope;
-    qfi_id value;
+    uint32_t root, version, parent;
     bool same;
 } qfi_slot;
-
-/* A graph being read: the top level, or a body inside a node. base: slot of its value 0. */
-typedef struct qfi_scope {
-    const qf_graph *graph;
-    uint32_t base;
-} qfi_scope;
 
 /* May the node fold? RUNTIME: its results are not known.  HELD: known, but the node stays if
  * anybody needs it. FOLD: goes away; values that others need become constants. */
@@ -111,14 +106,13 @@ static inline uint64_t qfi_add_saturating(uint64_t a, uint64_t b)
     return qf_add(a, b, &sum) ? sum : UINT64_MAX;
 }
 
-/* What one run of the passes makes. Indexed by top-level ids. */
+/* What one run of the passes makes. Indexed by numbers in the whole. */
 typedef struct qfi_run {
     qfi_pool pool;
     qfi_slot *slot;
     qfi_root *root;
     qfi_link *link;
-    qfi_scope *scope;
-    size_t n_slot, cap_slot, n_root, cap_root, n_link, cap_link, n_scope, cap_scope;
+    size_t n_root, cap_root, n_link, cap_link;
     qfi_stack refreshing, giving_up; /* of alias.c */
     uint32_t *payload_root;          /* per payload */
     qfi_ref *read;   /* per operand: contents that it had for the node, QFI_NONE if not constant */
@@ -176,9 +170,6 @@ static inline qfi_work *qfi_work_of(const qfi_fold *fold)
 
 /* alias.c: memory that values share */
 
-/* Adds a graph and a slot for each of its values; *scope is its number. */
-QF_NODISCARD qf_status qfi_scope_add(qfi_fold *fold, const qf_graph *graph, uint32_t *scope,
-                                     qf_diag *diag);
 /* Makes the slot the base of a new root, not constant if `contents` is QFI_NONE or an earlier run
  * found it to be state. */
 QF_NODISCARD qf_status qfi_root_add(qfi_fold *fold, uint32_t slot, qfi_ref contents, qf_diag *diag);
@@ -193,17 +184,15 @@ QF_NODISCARD qf_status qfi_slot_write(qfi_fold *fold, uint32_t slot, qfi_ref wri
 QF_NODISCARD qf_status qfi_root_give_up(qfi_fold *fold, uint32_t root, qf_reason reason,
                                         qf_diag *diag);
 /* A node that stays: gives up the roots that it writes. */
-QF_NODISCARD qf_status qfi_keep_writes(qfi_fold *fold, uint32_t scope, qfi_id node, qf_diag *diag);
+QF_NODISCARD qf_status qfi_keep_writes(qfi_fold *fold, qfi_id node, qf_diag *diag);
 /* The same, and what its results may share. */
-QF_NODISCARD qf_status qfi_keep_effects(qfi_fold *fold, uint32_t scope, qfi_id node, qf_diag *diag);
+QF_NODISCARD qf_status qfi_keep_effects(qfi_fold *fold, qfi_id node, qf_diag *diag);
 
 /* classify.c */
 QF_NODISCARD qf_status qfi_classify(qfi_fold *fold, qf_diag *diag);
 
-/* lower.c: lower() with the slots of a scope as operands. env->out: n_out references in the run's
- * pool. */
-QF_NODISCARD qf_status qfi_lower(qfi_fold *fold, uint32_t scope, qfi_id node, qfi_env *env,
-                                 qf_diag *diag);
+/* lower.c: lower() with slots as operands. env->out: n_out references in the run's pool. */
+QF_NODISCARD qf_status qfi_lower(qfi_fold *fold, qfi_id node, qfi_env *env, qf_diag *diag);
 
 /* blame.c: takes over why the value of a slot is not constant into the reason of its reader, with
  * detail[n]. The first such operand counts; those that stay though no input reaches them come last,
@@ -211,8 +200,8 @@ QF_NODISCARD qf_status qfi_lower(qfi_fold *fold, uint32_t scope, qfi_id node, qf
 void qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n);
 
 /* request.c: the reason why a node stays although nobody looked at its operands, QF_REASON_none. */
-qf_reason qfi_reason_asked(qfi_fold *fold, const qf_graph *graph, const qfi_node *node);
-/* Why a top-level node stays if anybody needs it, although its results are known. */
+qf_reason qfi_reason_asked(qfi_fold *fold, qfi_id node);
+/* Why a node stays if anybody needs it, although its results are known. */
 qf_reason qfi_reason_held(qfi_fold *fold, qfi_id node);
 
 /* evaluate.c: numbers */
@@ -247,11 +236,12 @@ QF_NODISCARD qf_status qfi_unit_hold(qfi_fold *fold, const qfi_form *form, qf_di
 /* The unit in which a form is stored; QFI_NONE if there is none yet. */
 uint32_t qfi_unit_find(const qfi_fold *fold, const qfi_form *form);
 
-/* carry.c, policy.c, plan.c, rewrite.c */
+/* carry.c, policy.c, apart.c, plan.c, rewrite.c */
 QF_NODISCARD qf_status qfi_carry(qfi_fold *fold, qf_diag *diag);
 QF_NODISCARD qf_status qfi_policy(qfi_fold *fold, qf_diag *diag);
 /* Growth that may still be spent on this file. */
 qfi_sum qfi_growth_left(const qfi_fold *fold);
+QF_NODISCARD qf_status qfi_keep_apart(qfi_fold *fold, qf_diag *diag);
 QF_NODISCARD qf_status qfi_make_plan(qfi_fold *fold, qf_diag *diag);
 QF_NODISCARD qf_status qfi_rewrite(qfi_fold *fold, qf_diag *diag);
 

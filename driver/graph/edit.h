@@ -1,9 +1,10 @@
 /* What a fold changes in a graph, as an overlay: the graph itself is never edited. Made by the
- * fold, read by a format's layout(). */
+ * fold, read by a format's layout(). Nodes and values are told by their numbers in the whole. */
 #ifndef QFI_EDIT_H
 #define QFI_EDIT_H
 
 #include "prog.h"
+#include "whole.h"
 
 /* A payload to be written: the definition `ref`, dense, dims from slowest to fastest in `order`.
  * size: bytes. */
@@ -14,11 +15,13 @@ typedef struct qfi_new_payload {
 } qfi_new_payload;
 
 /* A stored tensor that the output gains. It replaces `value` under the same name; or value is
- * QFI_NONE and it is a new operand of a patched node, named after `like`. payload: <
+ * QFI_NONE and it is a new operand of a patched node, named after `like`. part: where it is read; a
+ * body is handed it through every body around it. payload: <
  * graph->n_payload: a view of stored bytes; else new_payload[payload - n_payload]. stride, offset:
  * in elements of that payload. */
 typedef struct qfi_constant {
     qfi_id value, like;
+    uint32_t part;
     qf_type type;
     int64_t stride[QF_MAX_RANK], offset;
     uint32_t payload;
@@ -36,6 +39,7 @@ typedef struct qfi_patch {
 
 typedef struct qfi_edits {
     qfi_pool pool;
+    const qfi_whole *whole;
     bool *drop_node;    /* per node: not written */
     bool *drop_value;   /* per value: stored or computed values that nobody names any more */
     bool *drop_payload; /* per payload: no value that stays views it */

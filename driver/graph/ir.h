@@ -55,8 +55,10 @@ typedef enum qfi_effect {
     QFI_ASSERT, /* checks its operands, no results: dropped when it holds, an error when it does not
                  */
     QFI_WRITE,  /* overwrites operand 0 (and what shares its memory), result 0 is operand 0 */
-    QFI_REGION, /* runs body[0] exactly once on its other operands */
-    QFI_UNKNOWN /* no row: assumed to read and, if its name ends in '_', write everything it is
+    QFI_REGION, /* runs body[0] exactly once, on its last n_capture operands */
+    QFI_CONTROL, /* runs bodies as often as values say; its last n_capture operands are the last
+                    placeholders of each, the same on every run */
+    QFI_UNKNOWN  /* no row: assumed to read and, if its name ends in '_', write everything it is
                    given */
 } qfi_effect;
 
@@ -66,13 +68,13 @@ typedef enum qfi_alias { QFI_FRESH, QFI_ALIAS, QFI_ALIAS_MAYBE, QFI_ALIAS_EACH }
 
 /* first_in, n_in: range of operand[], every tensor or number that the call names, lists flattened,
  * in argument order; QFI_NONE entries stand for absent ones.  first_out, n_out: consecutive ids of
- * value[], lists flattened. row: the format's row for the operator.  text: its span in the source.
+ * value[], lists flattened. n_result: see whole.h.  row: the format's row for the operator.  text: its span in the source.
  * dequantize: may be patched (edit.h); its operands are then data, scale, zero point. */
 typedef struct qfi_node {
     qf_str name, op;
     const void *row;
     qfi_id first_in, first_out, first_body;
-    uint32_t n_in, n_out, n_body;
+    uint32_t n_in, n_out, n_body, n_capture, n_result;
     uint8_t effect, alias;
     uint16_t reason;
     bool dequantize;

@@ -17,6 +17,8 @@ static const qfi_aten_row rows[] = {
 #define QF_DEQUANTIZE(name, schema, builder)                                                       \
     { name, schema, qfi_build_##builder, QFI_PURE, QFI_FRESH, QF_REASON_none, true },
 #define QF_REGION(name) { name, NULL, NULL, QFI_REGION, QFI_FRESH, QF_REASON_none, false },
+#define QF_CONTROL(name)                                                                           \
+    { name, NULL, NULL, QFI_CONTROL, QFI_FRESH, QF_REASON_control_flow, false },
 #define QF_KEEP(name, reason) { name, NULL, NULL, QFI_KEEP, QFI_FRESH, QF_REASON_##reason, false },
 #include "aten_ops.def"
 #undef QF_ATEN
@@ -24,6 +26,7 @@ static const qfi_aten_row rows[] = {
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
 #undef QF_REGION
+#undef QF_CONTROL
 #undef QF_KEEP
 };
 

@@ -240,6 +240,7 @@ qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correctio
 #define QF_ASSERT(name, schema, builder) qfi_aten_builder qfi_build_##builder;
 #define QF_DEQUANTIZE(name, schema, builder) qfi_aten_builder qfi_build_##builder;
 #define QF_REGION(name)
+#define QF_CONTROL(name)
 #define QF_KEEP(name, reason)
 #include "aten_ops.def"
 #undef QF_ATEN
@@ -247,6 +248,7 @@ qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correctio
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
 #undef QF_REGION
+#undef QF_CONTROL
 #undef QF_KEEP
 
 #endif

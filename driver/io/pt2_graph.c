@@ -135,6 +135,9 @@ typedef struct building {
     qf_graph *graph;
     qfi_node node;
     qf_str target, undefined, twice;
+    size_t last_argument;      /* where its text begins */
+    uint32_t n_last, n_behind; /* operands of it; arguments behind the last body */
+    bool plain;                /* those are one operand each */
     bool has_inputs, has_outputs;
 } building;
 
@@ -237,9 +240,15 @@ static bool read_operands(building *b, qfi_json *j)
     b->node.first_body = b->graph->n_body;
     if (!qfi_json_enter(j, QFI_JSON_ARRAY))
         return false;
-    while (qfi_json_next(j))
+    while (qfi_json_next(j)) {
+        const uint32_t n_operand = b->graph->n_operand, n_body = b->node.n_body;
+        b->last_argument = qfi_pt2_at(j);
         if (!read_argument(b, j))
             return false;
+        b->n_last = b->graph->n_operand - n_operand;
+        b->plain = b->node.n_body > n_body || (b->plain && b->n_last == 1);
+        b->n_behind = b->node.n_body > n_body ? 0 : b->n_behind + 1;
+    }
     b->node.n_in = b->graph->n_operand - b->node.first_in;
     return j->status == QF_OK;
 }
@@ -312,6 +321,26 @@ static bool check_node(const building *b, qfi_json *j)
                          QFI_STR(wrong), b->undefined.p ? "not defined" : "defined twice");
 }
 
+/* Whether the argument at `at` is a list of tensors in so many words, which can be made longer. */
+static bool is_tensor_list(const qfi_json *j, size_t at)
+{
+    qf_diag quiet = { 0 };
+    qfi_json arg = { .text = j->text, .n = j->n, .at = at, .name = j->name, .diag = &quiet };
+    qf_str key;
+    if (!qfi_json_enter(&arg, QFI_JSON_OBJECT))
+        return false;
+    while (qfi_json_key(&arg, &key)) {
+        if (!qfi_str_is(key, "arg")) {
+            if (!qfi_json_skip(&arg, NULL))
+                return false;
+            continue;
+        }
+        return qfi_json_enter(&arg, QFI_JSON_OBJECT) && qfi_json_key(&arg, &key) &&
+               qfi_str_is(key, "as_tensors");
+    }
+    return false;
+}
+
 static bool describe(building *b, qfi_json *j)
 {
     static const char prefix[] = "torch.ops.";
@@ -322,6 +351,12 @@ static bool describe(building *b, qfi_json *j)
         node->op = (qf_str){ node->op.p + n, node->op.n - n };
     if (!qfi_aten_meet(&qfi_pt2_of(b->graph)->ops, node->op, node))
         return no_memory(j);
+    if (node->effect == QFI_REGION && b->plain)
+        node->n_capture = b->n_behind;
+    if (node->effect == QFI_CONTROL && is_tensor_list(j, b->last_argument))
+        node->n_capture = b->n_last;
+    else if (node->effect == QFI_CONTROL)
+        node->effect = QFI_KEEP;
     qfi_aten_describe_region(
         (qf_str){ j->text + node->text_begin, (size_t)(node->text_end - node->text_begin) }, node);
     return true;

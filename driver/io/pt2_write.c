@@ -4,29 +4,22 @@
 
 #include <string.h>
 
-/* What FQNs and placeholder names may not be. */
-static bool is_free(const qfi_pt2_writing *w, const qfi_names *given, qf_str name, bool is_fqn)
+static bool is_free_fqn(const qfi_pt2_writing *w, const qfi_names *given, qf_str name)
 {
-    if (qfi_names_get(given, name) != UINT32_MAX)
-        return false;
-    if (!is_fqn)
-        return qfi_pt2_value(w->graph, name) == QFI_NONE;
-    return qfi_names_get(&w->pt2->config[0].fqns, name) == UINT32_MAX &&
+    return qfi_names_get(given, name) == UINT32_MAX &&
+           qfi_names_get(&w->pt2->config[0].fqns, name) == UINT32_MAX &&
            qfi_names_get(&w->pt2->config[1].fqns, name) == UINT32_MAX &&
            qfi_names_get(&w->pt2->fqns, name) == UINT32_MAX;
 }
 
-/* prefix + base + suffix, with a number behind it if that is taken. */
-static qf_status unique(qfi_pt2_writing *w, qfi_names *given, const char *prefix, qf_str base,
-                        const char *suffix, qf_str *out)
+/* "_folded_" + base, with a number behind it if that is taken. */
+static qf_status new_fqn(qfi_pt2_writing *w, qfi_names *given, qf_str base, qf_str *out)
 {
-    const bool is_fqn = *prefix;
-    const qf_str part[] = { qfi_str_of(prefix), base, qfi_str_of(suffix) };
-    qf_str name = qfi_pool_join(w->pool, 3, part);
+    static const char prefix[] = "_folded_";
+    qf_str name = qfi_pool_join(w->pool, 2, (const qf_str[]){ qfi_str_of(prefix), base });
     uint32_t was;
-    for (uint32_t k = 1; name.p && !is_free(w, given, name, is_fqn); k++) {
-        const char *numbered =
-            qfi_pool_format(w->pool, "%s%.*s%s_%u", prefix, QFI_STR(base), suffix, k);
+    for (uint32_t k = 1; name.p && !is_free_fqn(w, given, name); k++) {
+        const char *numbered = qfi_pool_format(w->pool, "%s%.*s_%u", prefix, QFI_STR(base), k);
         name = numbered ? qfi_str_of(numbered) : (qf_str){ 0 };
     }
     if (!name.p || !qfi_names_put(given, name, 0, &was))
@@ -71,21 +64,49 @@ static qf_status name_payloads(qfi_pt2_writing *w)
     return QF_OK;
 }
 
+/* Operands of bodies that are the same bytes are one. last: per payload, the latest constant of a
+ * body that stands for itself. */
+static uint32_t same_before(const qfi_pt2_writing *w, uint32_t *last, uint32_t i)
+{
+    const qfi_constant *c = &w->edits->constant[i];
+    const uint32_t before = last[c->payload];
+    const qfi_constant *old = before == QFI_NONE ? NULL : &w->edits->constant[before];
+    if (!c->part || c->value == QFI_NONE)
+        return QFI_NONE;
+    if (old && qf_type_equal(&old->type, &c->type) && old->offset == c->offset &&
+        !memcmp(old->stride, c->stride, sizeof c->stride))
+        return before;
+    last[c->payload] = i;
+    return QFI_NONE;
+}
+
 static qf_status name_constants(qfi_pt2_writing *w)
 {
-    qfi_names names = { .pool = w->pool }, fqns = { .pool = w->pool };
+    qfi_names fqns = { .pool = w->pool };
+    const size_t n_payload = (size_t)w->graph->n_payload + w->edits->n_new_payload;
+    uint32_t *last = qfi_pool_alloc(w->pool, n_payload, sizeof *last);
+    if (!last)
+        QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
+    for (size_t i = 0; i < n_payload; i++)
+        last[i] = QFI_NONE;
     for (uint32_t i = 0; i < w->edits->n_constant; i++) {
         const qfi_constant *c = &w->edits->constant[i];
         qfi_pt2_new *gain = &w->gain[i];
         const bool stored = c->payload < w->graph->n_payload;
         gain->constant = c;
-        if (c->value != QFI_NONE) {
-            gain->name = w->graph->value[c->value].name;
+        gain->local = w->edits->whole->graph.value[c->value != QFI_NONE ? c->value : c->like].name;
+        gain->same_as = same_before(w, last, i);
+        if (gain->same_as != QFI_NONE)
+            continue;
+        if (c->value != QFI_NONE)
             w->replaced_by[c->value] = i;
-        } else {
-            QF_TRY(unique(w, &names, "", w->graph->value[c->like].name, "_folded", &gain->name));
-        }
-        QF_TRY(unique(w, &fqns, "_folded_", gain->name, "", &gain->fqn));
+        if (c->value != QFI_NONE && !c->part)
+            gain->name = gain->local;
+        else
+            QF_TRY(qfi_pt2_new_name(w, &w->part[0], gain->local, "_folded", &gain->name));
+        if (!c->part)
+            gain->local = gain->name;
+        QF_TRY(new_fqn(w, &fqns, gain->name, &gain->fqn));
         gain->config = stored ? w->pt2->stored[c->payload].config : QFI_PT2_CONSTANTS;
         gain->path = stored ? w->pt2->stored[c->payload].path
                             : w->member[c->payload - w->graph->n_payload].p + w->pt2->root.n +
@@ -94,21 +115,44 @@ static qf_status name_constants(qfi_pt2_writing *w)
     return QF_OK;
 }
 
+/* Metas by numbers in the whole. A capture is described by what it is a capture of. */
+static bool collect_metas(qfi_pt2_writing *w)
+{
+    const qfi_whole *whole = w->edits->whole;
+    if (whole->n_part == 1) {
+        w->metas = qfi_pt2_scope_of(w->graph)->meta;
+        return true;
+    }
+    qfi_pt2_span *meta = qfi_pool_alloc(w->pool, whole->graph.n_value, sizeof *meta);
+    for (uint32_t i = whole->n_part; meta && i-- > 0;) {
+        const qfi_part *part = &whole->part[i];
+        for (qfi_id v = 0; v < part->graph->n_value; v++)
+            meta[qfi_part_value(part, v)] = qfi_pt2_scope_of(part->graph)->meta[v];
+    }
+    w->metas = meta;
+    return meta;
+}
+
 static qf_status prepare(qfi_pt2_writing *w)
 {
-    const qf_graph *g = w->graph;
+    const qf_graph *g = w->graph, *all = &w->edits->whole->graph;
+    const uint32_t n_part = w->edits->whole->n_part;
     w->gain = qfi_pool_alloc(w->pool, w->edits->n_constant + 1u, sizeof *w->gain);
     w->member = qfi_pool_alloc(w->pool, w->edits->n_new_payload + 1u, sizeof *w->member);
-    w->replaced_by = qfi_pool_alloc(w->pool, g->n_value + 1u, sizeof *w->replaced_by);
-    w->is_result = qfi_pool_alloc(w->pool, g->n_value + 1u, sizeof *w->is_result);
-    w->patch_of = qfi_pool_alloc(w->pool, g->n_node + 1u, sizeof *w->patch_of);
+    w->replaced_by = qfi_pool_alloc(w->pool, all->n_value + 1u, sizeof *w->replaced_by);
+    w->renamed = qfi_pool_alloc(w->pool, all->n_value + 1u, sizeof *w->renamed);
+    w->is_result = qfi_pool_alloc(w->pool, all->n_value + 1u, sizeof *w->is_result);
+    w->patch_of = qfi_pool_alloc(w->pool, all->n_node + 1u, sizeof *w->patch_of);
     w->keep_payload = qfi_pool_alloc(w->pool, g->n_payload + 1u, sizeof *w->keep_payload);
-    if (!w->gain || !w->member || !w->replaced_by || !w->is_result || !w->patch_of ||
-        !w->keep_payload)
+    w->part = qfi_pool_alloc(w->pool, n_part, sizeof *w->part);
+    if (!w->part || !collect_metas(w) || !w->renamed || !w->gain || !w->member || !w->replaced_by ||
+        !w->is_result || !w->patch_of || !w->keep_payload)
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
-    for (uint32_t i = 0; i < g->n_value; i++)
+    for (uint32_t i = 0; i < n_part; i++)
+        w->part[i].part = &w->edits->whole->part[i];
+    for (uint32_t i = 0; i < all->n_value; i++)
         w->replaced_by[i] = QFI_NONE;
-    for (uint32_t i = 0; i < g->n_node; i++)
+    for (uint32_t i = 0; i < all->n_node; i++)
         w->patch_of[i] = QFI_NONE;
     for (uint32_t i = 0; i < w->edits->n_patch; i++) {
         w->patch_of[w->edits->patch[i].node] = i;
@@ -117,6 +161,7 @@ static qf_status prepare(qfi_pt2_writing *w)
     w->first_number = first_free_number(w->pt2);
     QF_TRY(name_payloads(w));
     QF_TRY(name_constants(w));
+    QF_TRY(qfi_pt2_hand_down(w));
     return qfi_pt2_mark_kept(w);
 }
 

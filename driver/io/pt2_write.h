@@ -56,13 +56,36 @@ QF_NODISCARD qf_status qfi_pt2_entries_of(qf_str text, qfi_pt2_span whole, qfi_p
 
 /* ---- What the writer knows (pt2_write.c) ---- */
 
-/* A stored tensor that the output gains. name: of its placeholder; fqn: in its config. */
+/* A stored tensor that the output gains. name: of its placeholder at top level; local: in the part
+ * where it is read; fqn: in its config. same_as: number of an earlier constant of a body with the
+ * same bytes and layout, which is handed in its place; QFI_NONE: none, it stands for itself. */
 typedef struct qfi_pt2_new {
     const qfi_constant *constant;
-    qf_str name, fqn;
+    uint32_t same_as;
+    qf_str name, local, fqn;
     const char *path;
     uint8_t config;
 } qfi_pt2_new;
+
+/* A placeholder that a part gains: constant number `gain`. in_place: it takes the place of a value
+ * of that name. */
+typedef struct qfi_pt2_handed {
+    uint32_t gain;
+    qf_str name;
+    bool in_place;
+} qfi_pt2_handed;
+
+/* One part of the whole while it is written. written: nothing around it is dropped.  drop_input:
+ * captures that no body of the holder reads any more. */
+typedef struct qfi_pt2_part_writing {
+    const qfi_part *part;
+    bool written;
+    bool *drop_input;
+    qfi_pt2_handed *handed;
+    uint32_t n_handed;
+    size_t cap_handed;
+    qfi_names given; /* names that only the output has */
+} qfi_pt2_part_writing;
 
 typedef struct qfi_pt2_writing {
     const qf_graph *graph;
@@ -70,10 +93,13 @@ typedef struct qfi_pt2_writing {
     qfi_pt2 *pt2;
     qfi_pool *pool;
     qf_diag *diag;
-    qfi_pt2_new *gain;     /* per edits->constant */
-    qf_str *member;        /* per edits->new_payload: the member that holds it */
+    qfi_pt2_part_writing *part; /* per part of the whole */
+    const qfi_pt2_span *metas;  /* per value: its TensorMeta */
+    qfi_pt2_new *gain;          /* per edits->constant */
+    qf_str *member;             /* per edits->new_payload: the member that holds it */
     qfi_id *replaced_by;   /* per value: index of the constant that takes its place, or QFI_NONE */
     qfi_id *patch_of;      /* per node: index of its patch, or QFI_NONE */
+    qf_str *renamed;       /* per value: the placeholder that stands for it where it is used */
     bool *is_result;       /* per value: a patched node yields it now */
     bool *keep_payload;    /* per payload of the input */
     bool *drop_entry[2];   /* per entry of the two configs */
@@ -92,11 +118,29 @@ QF_NODISCARD qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, q
 void qfi_pt2_write_meta(qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c);
 
 /* Cuts in a node that stays: numbers for scalars that became literals, new operands
- * (pt2_write_node.c). */
-QF_NODISCARD qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, qfi_id node);
+ * (pt2_write_node.c). node: of the part's graph. */
+QF_NODISCARD qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, const qfi_part *part,
+                                          qfi_id node);
 
-/* The same for an array of Arguments, or of specs, in the program's text. */
+/* The same for an array of Arguments, or of specs, in the text of a part. */
 QF_NODISCARD qf_status qfi_pt2_write_arguments(qfi_pt2_writing *w, qfi_splices *s,
-                                               qfi_pt2_span whole, bool are_specs);
+                                               const qfi_part *part, qfi_pt2_span whole,
+                                               bool are_specs);
+
+/* ---- What bodies are handed (pt2_write_body.c) ---- */
+
+/* A name that nothing in a part has: base + suffix, with a number behind it if that is taken. */
+QF_NODISCARD qf_status qfi_pt2_new_name(qfi_pt2_writing *w, qfi_pt2_part_writing *part, qf_str base,
+                                        const char *suffix, qf_str *out);
+
+/* Fills w->part, once the constants have their names at top level. */
+QF_NODISCARD qf_status qfi_pt2_hand_down(qfi_pt2_writing *w);
+
+/* The inputs of a body, and what its holder hands it. inputs: the holder's array of arguments. */
+QF_NODISCARD qf_status qfi_pt2_write_body_inputs(qfi_pt2_writing *w, qfi_splices *s,
+                                                 const qfi_pt2_part_writing *body);
+QF_NODISCARD qf_status qfi_pt2_write_captures(qfi_pt2_writing *w, qfi_splices *s,
+                                              const qfi_pt2_part_writing *body,
+                                              qfi_pt2_span inputs);
 
 #endif

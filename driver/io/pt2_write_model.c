@@ -54,7 +54,7 @@ static qf_str device_of(qfi_pt2_writing *w, qfi_pt2_span span)
 void qfi_pt2_write_meta(qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c)
 {
     const qfi_id like = c->value != QFI_NONE ? c->value : c->like;
-    const qf_str device = device_of(w, qfi_pt2_scope_of(w->graph)->meta[like]);
+    const qf_str device = device_of(w, w->metas[like]);
     qfi_text_str(t, "{\"dtype\": ");
     qfi_text_int(t, qf_dtype_get(c->type.dtype)->torch);
     qfi_text_str(t, ", \"sizes\": [");
@@ -134,7 +134,7 @@ qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qfi_parts *out
     for (uint32_t i = 0; i < c->n; i++)
         entry[i] = c->entry[i].text;
     for (uint32_t i = 0; i < w->edits->n_constant; i++)
-        if (w->gain[i].config == which)
+        if (w->gain[i].config == which && w->gain[i].same_as == QFI_NONE)
             write_entry(w, &more, &w->gain[i]);
     qfi_splice_list(&s, c->entries, entry, w->drop_entry[which], c->n, c->n, text_of(&more));
     if (more.failed || !qfi_splice_parts(&s, out))
@@ -144,15 +144,23 @@ qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, qfi_parts *out
 
 /* ---- program ---- */
 
-/* Whether a value has no name any more in the output. */
-static bool is_gone(const qfi_pt2_writing *w, qfi_id value)
+/* Whether a value, or a body's placeholder, has no name any more in the output. */
+static bool is_gone_value(const qfi_pt2_writing *w, qfi_id value)
 {
-    const qfi_value *v = &w->graph->value[value];
+    const qfi_value *v = &w->edits->whole->graph.value[value];
     if (w->replaced_by[value] != QFI_NONE || w->is_result[value])
         return false;
     if (v->node == QFI_NONE)
-        return w->edits->drop_value[value] && w->pt2->bound[value].entry;
+        return value < w->graph->n_input && w->edits->drop_value[value] &&
+               w->pt2->bound[value].entry;
     return w->edits->drop_node[v->node] || w->patch_of[v->node] != QFI_NONE;
+}
+
+static bool is_gone(const qfi_pt2_writing *w, const qfi_pt2_part_writing *p, qfi_id local)
+{
+    if (p->drop_input && local < p->part->graph->n_input)
+        return p->drop_input[local];
+    return is_gone_value(w, qfi_part_value(p->part, local));
 }
 
 /* Where new placeholders go: behind the last stored one, else in front of the first that the user
@@ -199,6 +207,8 @@ static qf_status write_inputs(qfi_pt2_writing *w, qfi_splices *s)
     for (uint32_t i = 0; i < g->n_input; i++)
         drop[i] = w->pt2->bound[i].entry && w->edits->drop_value[i];
     for (uint32_t i = 0; i < w->edits->n_constant; i++) {
+        if (w->gain[i].same_as != QFI_NONE)
+            continue;
         write_input(&text[0], &w->gain[i]);
         write_spec(&text[1], &w->gain[i]);
     }
@@ -211,31 +221,41 @@ static qf_status write_inputs(qfi_pt2_writing *w, qfi_splices *s)
     return QF_OK;
 }
 
-static qf_status write_nodes(qfi_pt2_writing *w, qfi_splices *s)
+static bool changes(const qfi_pt2_writing *w, const qfi_part *part, qfi_id n)
 {
-    const qf_graph *g = w->graph;
+    const qfi_node *node = &part->graph->node[n];
+    const qfi_id whole = qfi_part_node(part, n);
+    bool any = w->patch_of[whole] != QFI_NONE || qfi_is_holder(&w->edits->whole->graph.node[whole]);
+    for (uint32_t k = 0; k < node->n_in && !any; k++) {
+        const qfi_id id = part->graph->operand[node->first_in + k];
+        any = id != QFI_NONE && (w->edits->is_literal[qfi_part_value(part, id)] ||
+                                 w->renamed[qfi_part_value(part, id)].p);
+    }
+    return any;
+}
+
+static qf_status write_nodes(qfi_pt2_writing *w, qfi_splices *s, const qfi_part *part)
+{
+    const qf_graph *g = part->graph;
     qfi_pt2_span *entry = qfi_pool_alloc(w->pool, g->n_node + 1u, sizeof *entry);
-    if (!entry)
+    bool *drop = qfi_pool_alloc(w->pool, g->n_node + 1u, sizeof *drop);
+    if (!entry || !drop)
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
     for (uint32_t i = 0; i < g->n_node; i++) {
         const qfi_node *n = &g->node[i];
         entry[i] = (qfi_pt2_span){ (size_t)n->text_begin, (size_t)n->text_end };
-        bool changes = w->patch_of[i] != QFI_NONE;
-        for (uint32_t k = 0; k < n->n_in && !changes; k++) {
-            const qfi_id id = g->operand[n->first_in + k];
-            changes = id != QFI_NONE && w->edits->is_literal[id];
-        }
-        if (changes && !w->edits->drop_node[i])
-            QF_TRY(qfi_pt2_write_node(w, s, i));
+        drop[i] = w->edits->drop_node[qfi_part_node(part, i)];
+        if (!drop[i] && changes(w, part, i))
+            QF_TRY(qfi_pt2_write_node(w, s, part, i));
     }
-    qfi_splice_list(s, (qfi_pt2_span){ 0 }, entry, w->edits->drop_node, g->n_node, g->n_node,
-                    (qf_str){ 0 });
+    qfi_splice_list(s, (qfi_pt2_span){ 0 }, entry, drop, g->n_node, g->n_node, (qf_str){ 0 });
     return QF_OK;
 }
 
-static qf_status write_tensor_values(qfi_pt2_writing *w, qfi_splices *s)
+static qf_status write_tensor_values(qfi_pt2_writing *w, qfi_splices *s,
+                                     const qfi_pt2_part_writing *p)
 {
-    const qfi_pt2_scope *scope = qfi_pt2_scope_of(w->graph);
+    const qfi_pt2_scope *scope = qfi_pt2_scope_of(p->part->graph);
     qfi_text more = { .pool = w->pool };
     const uint32_t n = (uint32_t)scope->n_typed;
     qfi_pt2_span *entry = qfi_pool_alloc(w->pool, n + 1u, sizeof *entry);
@@ -245,16 +265,17 @@ static qf_status write_tensor_values(qfi_pt2_writing *w, qfi_splices *s)
     for (uint32_t i = 0; i < n; i++) {
         const qfi_pt2_typed *typed = &scope->typed[i];
         entry[i] = typed->text;
-        drop[i] = typed->value != QFI_NONE && is_gone(w, typed->value);
+        drop[i] = typed->value != QFI_NONE && is_gone(w, p, typed->value);
     }
-    for (uint32_t i = 0; i < w->edits->n_constant; i++) {
-        const qfi_constant *c = &w->edits->constant[i];
-        const qfi_pt2_span old = c->value == QFI_NONE ? (qfi_pt2_span){ 0 } : scope->meta[c->value];
+    for (uint32_t i = 0; i < p->n_handed; i++) {
+        const qfi_pt2_handed *h = &p->handed[i];
+        const qfi_constant *c = w->gain[h->gain].constant;
+        const qfi_pt2_span old = h->in_place ? w->metas[c->value] : (qfi_pt2_span){ 0 };
         qfi_text meta = { .pool = w->pool };
         qfi_text *t = old.end ? &meta : &more;
         if (!old.end) {
             comma(t);
-            write_key(t, w->gain[i].name);
+            write_key(t, h->name);
         }
         qfi_pt2_write_meta(w, t, c);
         if (old.end)
@@ -265,7 +286,8 @@ static qf_status write_tensor_values(qfi_pt2_writing *w, qfi_splices *s)
     return QF_OK;
 }
 
-static qf_status write_scalar_values(qfi_pt2_writing *w, qfi_splices *s, qfi_pt2_span whole)
+static qf_status write_scalar_values(qfi_pt2_writing *w, qfi_splices *s,
+                                     const qfi_pt2_part_writing *p, qfi_pt2_span whole)
 {
     qfi_pt2_entries e;
     if (!whole.end)
@@ -275,24 +297,33 @@ static qf_status write_scalar_values(qfi_pt2_writing *w, qfi_splices *s, qfi_pt2
     if (!drop)
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
     for (uint32_t i = 0; i < e.n; i++) {
-        const qfi_id id = qfi_pt2_value(w->graph, e.key[i]);
-        drop[i] = id != QFI_NONE && is_gone(w, id);
+        const qfi_id id = qfi_pt2_value(p->part->graph, e.key[i]);
+        drop[i] = id != QFI_NONE && is_gone(w, p, id);
     }
     qfi_splice_list(s, whole, e.entry, drop, e.n, e.n, (qf_str){ 0 });
     return QF_OK;
 }
 
+static qf_status write_part(qfi_pt2_writing *w, qfi_splices *s, const qfi_pt2_part_writing *p)
+{
+    const qfi_pt2_scope *scope = qfi_pt2_scope_of(p->part->graph);
+    if (p->part->depth)
+        QF_TRY(qfi_pt2_write_body_inputs(w, s, p));
+    QF_TRY(write_nodes(w, s, p->part));
+    QF_TRY(write_tensor_values(w, s, p));
+    for (int i = 0; i < 3; i++)
+        QF_TRY(write_scalar_values(w, s, p, scope->scalar_values[i]));
+    return qfi_pt2_write_arguments(w, s, p->part, scope->outputs, false);
+}
+
 qf_status qfi_pt2_write_model(qfi_pt2_writing *w, qfi_parts *out)
 {
-    const qfi_pt2_scope *scope = qfi_pt2_scope_of(w->graph);
     qfi_splices s = { .pool = w->pool, .source = w->pt2->model };
     QF_TRY(write_inputs(w, &s));
-    QF_TRY(write_nodes(w, &s));
-    QF_TRY(write_tensor_values(w, &s));
-    for (int i = 0; i < 3; i++)
-        QF_TRY(write_scalar_values(w, &s, scope->scalar_values[i]));
-    QF_TRY(qfi_pt2_write_arguments(w, &s, scope->outputs, false));
-    QF_TRY(qfi_pt2_write_arguments(w, &s, w->pt2->output_specs, true));
+    for (uint32_t i = 0; i < w->edits->whole->n_part; i++)
+        if (w->part[i].written)
+            QF_TRY(write_part(w, &s, &w->part[i]));
+    QF_TRY(qfi_pt2_write_arguments(w, &s, w->part[0].part, w->pt2->output_specs, true));
     if (!qfi_splice_parts(&s, out))
         QF_FAIL(w->diag, QF_ERR_NOMEM, "out of memory");
     return QF_OK;

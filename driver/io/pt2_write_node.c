@@ -5,6 +5,8 @@
 typedef struct rewriting {
     qfi_pt2_writing *w;
     qfi_splices *splices;
+    const qfi_part *part;
+    const qfi_node *holder; /* in the whole, of open bodies; else NULL */
     const qfi_patch *patch;
     uint32_t operand;
 } rewriting;
@@ -13,7 +15,7 @@ typedef struct rewriting {
 static qf_str literal_text(const qfi_pt2_writing *w, qfi_id value)
 {
     const qf_scalar *v = &w->edits->literal[value];
-    const qf_dtype dtype = w->graph->value[value].type.dtype;
+    const qf_dtype dtype = w->edits->whole->graph.value[value].type.dtype;
     qfi_text t = { .pool = w->pool };
     if (dtype == QF_DT_b8) {
         qfi_text_format(&t, "{\"as_bool\": %s}", v->i ? "true" : "false");
@@ -27,9 +29,19 @@ static qf_str literal_text(const qfi_pt2_writing *w, qfi_id value)
     return t.failed ? (qf_str){ 0 } : (qf_str){ t.p, t.n };
 }
 
-static bool put_literal(const rewriting *r, qfi_json *j, const qfi_pt2_leaf *leaf)
+static void put_name(const rewriting *r, const qfi_json *j, const qfi_pt2_leaf *leaf, qf_str name)
 {
-    const qfi_id id = leaf->name.p ? qfi_pt2_value(r->w->graph, leaf->name) : QFI_NONE;
+    const size_t begin = (size_t)(leaf->name.p - j->text);
+    qfi_splice_add(r->splices, begin, begin + leaf->name.n, name);
+}
+
+/* A number, or another placeholder, where a value was named. */
+static bool put_instead(const rewriting *r, qfi_json *j, const qfi_pt2_leaf *leaf)
+{
+    const qfi_id local = leaf->name.p ? qfi_pt2_value(r->part->graph, leaf->name) : QFI_NONE;
+    const qfi_id id = local == QFI_NONE ? QFI_NONE : qfi_part_value(r->part, local);
+    if (id != QFI_NONE && r->w->renamed[id].p)
+        put_name(r, j, leaf, r->w->renamed[id]);
     if (id == QFI_NONE || !r->w->edits->is_literal[id])
         return true;
     const qf_str text = literal_text(r->w, id);
@@ -37,12 +49,6 @@ static bool put_literal(const rewriting *r, qfi_json *j, const qfi_pt2_leaf *lea
         return qfi_json_fail(j, QF_ERR_NOMEM, "out of memory");
     qfi_splice_add(r->splices, leaf->span.begin, leaf->span.end, text);
     return true;
-}
-
-static void put_name(const rewriting *r, const qfi_json *j, const qfi_pt2_leaf *leaf, qf_str name)
-{
-    const size_t begin = (size_t)(leaf->name.p - j->text);
-    qfi_splice_add(r->splices, begin, begin + leaf->name.n, name);
 }
 
 static bool operand_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)
@@ -53,10 +59,10 @@ static bool operand_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)
     const uint32_t k = r->operand++;
     const uint32_t gain = r->patch && k < 3 ? r->patch->new_operand[k] : QFI_NONE;
     if (gain == QFI_NONE)
-        return put_literal(r, j, leaf);
+        return put_instead(r, j, leaf);
     if (!leaf->name.p)
         return qfi_json_fail(j, QF_ERR_INTERNAL, "a patch of an absent operand");
-    put_name(r, j, leaf, r->w->gain[gain].name);
+    put_name(r, j, leaf, r->w->gain[gain].local);
     return true;
 }
 
@@ -65,7 +71,7 @@ static bool result_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)
 {
     rewriting *r = user;
     if (r->operand++ == 0)
-        put_name(r, j, leaf, r->w->graph->value[r->patch->result].name);
+        put_name(r, j, leaf, r->w->edits->whole->graph.value[r->patch->result].name);
     return true;
 }
 
@@ -109,23 +115,40 @@ static bool rewrite_results(rewriting *r, qfi_json *j)
     return j->status == QF_OK;
 }
 
+/* An argument of a node with open bodies: those in front of and between them are its own, what
+ * stands behind are captures, which are tensors or go, so that no number comes in their place. */
+static bool rewrite_own(rewriting *r, qfi_json *j)
+{
+    const uint32_t own = r->holder->n_in - r->holder->n_result;
+    return r->operand < own ? rewrite_argument(r, j) : qfi_json_skip(j, NULL);
+}
+
 static bool rewrite_operands(rewriting *r, qfi_json *j)
 {
+    const bool captures = r->holder;
+    const size_t begin = qfi_pt2_at(j);
     r->operand = 0;
     if (!qfi_json_enter(j, QFI_JSON_ARRAY))
         return false;
     while (qfi_json_next(j))
-        if (!rewrite_argument(r, j))
+        if (captures ? !rewrite_own(r, j) : !rewrite_argument(r, j))
             return false;
-    return j->status == QF_OK;
+    if (j->status != QF_OK || !captures)
+        return j->status == QF_OK;
+    const qf_status st = qfi_pt2_write_captures(
+        r->w, r->splices, &r->w->part[r->holder->first_body], (qfi_pt2_span){ begin, j->at });
+    return st == QF_OK || qfi_json_fail(j, st, "the operands of bodies");
 }
 
-qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, qfi_id node)
+qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, const qfi_part *part, qfi_id node)
 {
-    const qfi_node *n = &w->graph->node[node];
-    const qfi_id patch = w->patch_of[node];
+    const qfi_node *n = &part->graph->node[node];
+    const qfi_node *whole = &w->edits->whole->graph.node[qfi_part_node(part, node)];
+    const qfi_id patch = w->patch_of[qfi_part_node(part, node)];
     rewriting r = { .w = w,
                     .splices = s,
+                    .part = part,
+                    .holder = qfi_is_holder(whole) ? whole : NULL,
                     .patch = patch == QFI_NONE ? NULL : &w->edits->patch[patch] };
     qfi_json j = { .text = s->source.p,
                    .n = (size_t)n->text_end,
@@ -151,7 +174,7 @@ qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, qfi_id node)
 
 static bool argument_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)
 {
-    return put_literal(user, j, leaf);
+    return put_instead(user, j, leaf);
 }
 
 /* {"user_output": {"arg": Argument}}; other specs name tensors. */
@@ -176,10 +199,10 @@ static bool rewrite_spec(rewriting *r, qfi_json *j, const qfi_pt2_visitor *visit
     return j->status == QF_OK;
 }
 
-qf_status qfi_pt2_write_arguments(qfi_pt2_writing *w, qfi_splices *s, qfi_pt2_span whole,
-                                  bool are_specs)
+qf_status qfi_pt2_write_arguments(qfi_pt2_writing *w, qfi_splices *s, const qfi_part *part,
+                                  qfi_pt2_span whole, bool are_specs)
 {
-    rewriting r = { .w = w, .splices = s };
+    rewriting r = { .w = w, .splices = s, .part = part };
     const qfi_pt2_visitor visitor = { .leaf = argument_leaf, .user = &r };
     qfi_json j = {
         .text = s->source.p, .n = whole.end, .at = whole.begin, .name = "program", .diag = w->diag

@@ -182,7 +182,7 @@ qf_status qf_fold_file(const char *input, const char *output, const qf_fold_opti
     r.ctx.memory = r.options.memory;
     QF_TRY_OUT(choose_providers(&r, diag));
     QF_TRY_OUT(qf_threads_open(&r.ctx, r.options.threads, diag));
-    r.fold = (qfi_fold){ .graph = r.graph, .options = &r.options, .ctx = &r.ctx };
+    r.fold = (qfi_fold){ .top = r.graph, .options = &r.options, .ctx = &r.ctx };
     QF_TRY_OUT(qfi_makers_open(&r.makers, &r.ctx, diag));
     QF_TRY_OUT(qfi_plan_file(&r.fold, input, diag));
     if (output)

@@ -26,7 +26,7 @@ static qf_status open_side(side *s, const char *path, const qf_ctx *ctx, qf_diag
                                     .max_growth = QF_GROWTH_NONE,
                                     .fold_dequant = true };
     QF_TRY(qf_open(path, &s->graph, diag));
-    s->fold = (qfi_fold){ .graph = s->graph, .options = &s->options, .ctx = ctx };
+    s->fold = (qfi_fold){ .top = s->graph, .options = &s->options, .ctx = ctx };
     return qfi_plan_file(&s->fold, path, diag);
 }
 
@@ -36,16 +36,16 @@ static void close_side(side *s)
     qf_close(s->graph);
 }
 
-static bool is_stored(const qf_graph *g, qfi_id value)
+static bool is_stored(const side *s, qfi_id value)
 {
-    return g->value[value].payload != QFI_NONE;
+    return s->fold.graph->value[value].payload != QFI_NONE;
 }
 
 /* The definition of a value's contents; state counts with what is stored for it. */
 static qf_status find_ref(side *s, qfi_id value, qfi_ref *out, qf_diag *diag)
 {
     *out = s->fold.ref[value];
-    return is_stored(s->graph, value) ? qfi_prog_leaf(&s->fold.prog, value, out, diag) : QF_OK;
+    return is_stored(s, value) ? qfi_prog_leaf(&s->fold.prog, value, out, diag) : QF_OK;
 }
 
 static void format_element(char *out, size_t size, const qf_type *type, const unsigned char *p)
@@ -108,9 +108,8 @@ static qf_status find_version(const qfi_reference *reference, const side *before
 }
 
 static qf_status compare(const qfi_reference *reference, side *before, side *after, qfi_id was,
-                         qfi_id is, qf_verified *done, qf_diag *diag)
+                         qfi_id is, qf_str name, qf_verified *done, qf_diag *diag)
 {
-    const qf_str name = after->graph->value[is].name;
     qfi_ref ref[2];
     qf_storage *bytes[2] = { NULL, NULL };
     qf_status st;
@@ -137,41 +136,69 @@ out:
     return st;
 }
 
+/* A value under the name that it has in one body, behind the path of that body. Captures have one
+ * in every body that takes them. */
+typedef struct named {
+    qf_str name;
+    qfi_id value;
+} named;
+
+typedef struct names {
+    named *item;
+    size_t n;
+} names;
+
 static int by_name(const void *a, const void *b)
 {
-    const qfi_value *x = *(const qfi_value *const *)a, *y = *(const qfi_value *const *)b;
+    const named *x = a, *y = b;
     const size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
     const int order = n ? memcmp(x->name.p, y->name.p, n) : 0;
     return order ? order : (x->name.n > y->name.n) - (x->name.n < y->name.n);
 }
 
-static const qfi_value **sorted_values(const qf_graph *g)
+static qf_status name_values(const side *s, qfi_pool *pool, names *out, qf_diag *diag)
 {
-    const qfi_value **sorted = calloc(g->n_value + 1u, sizeof *sorted);
-    for (uint32_t i = 0; sorted && i < g->n_value; i++)
-        sorted[i] = &g->value[i];
-    if (sorted)
-        qsort(sorted, g->n_value, sizeof *sorted, by_name);
-    return sorted;
+    const qfi_whole *whole = &s->fold.whole;
+    size_t n = 0;
+    for (uint32_t i = 0; i < whole->n_part; i++)
+        n += whole->part[i].graph->n_value;
+    out->item = qfi_pool_alloc(pool, n, sizeof *out->item);
+    for (uint32_t i = 0; out->item && i < whole->n_part; i++) {
+        const qf_graph *g = whole->part[i].graph;
+        for (qfi_id v = 0; v < g->n_value; v++) {
+            named *item = &out->item[out->n++];
+            item->value = qfi_part_value(&whole->part[i], v);
+            item->name = g->value[v].name;
+            if (g->path.n)
+                item->name = qfi_pool_join(pool, 2, (qf_str[]){ g->path, g->value[v].name });
+            if (g->path.n && !item->name.p)
+                QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+        }
+    }
+    if (!out->item)
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+    return QF_OK;
 }
 
 static qf_status compare_all(const qfi_reference *reference, side *before, side *after,
                              qf_verified *done, qf_diag *diag)
 {
-    const qf_graph *gb = before->graph, *ga = after->graph;
-    const qfi_value **sorted = sorted_values(gb);
-    qf_status st = QF_OK;
-    if (!sorted)
-        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
-    for (qfi_id is = 0; is < ga->n_value; is++) {
-        const qfi_value *key = &ga->value[is];
-        const qfi_value *const *found = bsearch(&key, sorted, gb->n_value, sizeof *sorted, by_name);
-        const qfi_id was = found ? (qfi_id)(*found - gb->value) : QFI_NONE;
-        if (found && (is_stored(ga, is) || is_stored(gb, was)))
-            QF_TRY_OUT(compare(reference, before, after, was, is, done, diag));
+    qfi_pool pool = { 0 };
+    names was = { 0 }, is = { 0 };
+    qf_status st;
+    QF_TRY_OUT(name_values(before, &pool, &was, diag));
+    QF_TRY_OUT(name_values(after, &pool, &is, diag));
+    if (was.n)
+        qsort(was.item, was.n, sizeof *was.item, by_name);
+    for (size_t i = 0; i < is.n; i++) {
+        const named *found =
+            was.n ? bsearch(&is.item[i], was.item, was.n, sizeof *was.item, by_name) : NULL;
+        if (found && (is_stored(after, is.item[i].value) || is_stored(before, found->value)))
+            QF_TRY_OUT(compare(reference, before, after, found->value, is.item[i].value,
+                               is.item[i].name, done, diag));
     }
 out:
-    free(sorted);
+    qfi_pool_free(&pool);
     return st;
 }
 

@@ -36,7 +36,7 @@ static qf_status plan_and_report(const model *m, qf_diag *diag)
 {
     const qf_fold_options options = { .max_growth = 4096 };
     qf_ctx ctx = { .struct_size = sizeof ctx };
-    qfi_fold fold = { .graph = &m->graph, .options = &options, .ctx = &ctx };
+    qfi_fold fold = { .top = &m->graph, .options = &options, .ctx = &ctx };
     qfi_report *report = NULL;
     qf_status st = qfi_fold_plan(&fold, diag);
     if (st == QF_OK)

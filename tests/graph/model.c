@@ -261,6 +261,7 @@ qfi_id add_region(model *m, const char *name, const char *op_name, ids in, model
     for (node->first_body = 0; m->bodies[node->first_body] != body; node->first_body++)
         must(node->first_body < m->graph.n_body, "not a body of this model");
     node->n_body = 1;
+    node->n_capture = body->graph.n_input;
     for (uint32_t k = 0; k < body->graph.n_output; k++) {
         view layout = view_of(body, body->graph.output[k]);
         const qfi_id v = add_value(m, QF_VALUE_COMPUTED, name, &layout);

@@ -114,7 +114,7 @@ static void copy_node(applier *a, qfi_id n)
     const qf_graph *g = &a->in->graph;
     const qfi_node *node = &g->node[n];
     const qfi_edits *edits = &a->f->fold.edits;
-    const qfi_patch *patch = patch_of(a, n);
+    const qfi_patch *patch = patch_of(a, qfi_part_node(&edits->whole->part[0], n));
     call made = a->in->calls[n];
     ids in = { .n = node->n_in };
     for (uint32_t k = 0; k < node->n_in; k++) {
@@ -157,7 +157,7 @@ static model *apply_edits(const folded *f, const model *in)
     copy_placeholders(&a);
     add_constants(&a);
     for (qfi_id n = 0; n < g->n_node; n++)
-        if (!edits->drop_node[n])
+        if (!edits->drop_node[qfi_part_node(&edits->whole->part[0], n)])
             copy_node(&a, n);
     for (uint32_t k = 0; k < g->n_output; k++) {
         assert_int_not_equal(a.rename[g->output[k]], QFI_NONE);
@@ -213,7 +213,7 @@ folded *fold_model(const model *m, const qf_fold_options *options)
     folded *f = calloc(1, sizeof *f);
     f->options = *options;
     f->ctx = (qf_ctx){ .struct_size = sizeof f->ctx, .memory = options->memory };
-    f->fold = (qfi_fold){ .graph = &m->graph, .options = &f->options, .ctx = &f->ctx };
+    f->fold = (qfi_fold){ .top = &m->graph, .options = &f->options, .ctx = &f->ctx };
     f->status = qfi_fold_plan(&f->fold, &f->diag);
     while (f->status == QF_OK) {
         const uint32_t n = f->fold.edits.n_new_payload;
@@ -239,7 +239,7 @@ void folded_free(folded *f)
 
 qf_verdict verdict_of(const folded *f, const char *name)
 {
-    const qfi_id n = find_node(f->fold.graph->source, name);
+    const qfi_id n = qfi_part_node(&f->fold.whole.part[0], find_node(f->fold.top->source, name));
     assert_int_not_equal(n, QFI_NONE);
     return f->fold.node[n].verdict;
 }
@@ -247,7 +247,8 @@ qf_verdict verdict_of(const folded *f, const char *name)
 qf_reason reason_of(const folded *f, const char *name)
 {
     assert_int_equal(verdict_of(f, name), QF_KEPT);
-    return f->fold.node[find_node(f->fold.graph->source, name)].reason;
+    return f->fold.node[qfi_part_node(&f->fold.whole.part[0], find_node(f->fold.top->source, name))]
+        .reason;
 }
 
 /* ---------------------------------------- comparing */

@@ -37,7 +37,7 @@ static void test_plan_reads_nothing(void **state)
     qf_fold_options options = { .max_growth = 4096 };
     qf_ctx ctx = { .struct_size = sizeof ctx };
     qf_diag diag = { 0 };
-    qfi_fold fold = { .graph = &m->graph, .options = &options, .ctx = &ctx };
+    qfi_fold fold = { .top = &m->graph, .options = &options, .ctx = &ctx };
     assert_int_equal(qfi_fold_plan(&fold, &diag), QF_OK);
     assert_int_equal(fold.edits.n_new_payload, 1);
     assert_int_equal(reads(m), 0);

@@ -55,11 +55,17 @@ hand_edits edits_begin(const qf_graph *g)
 {
     hand_edits e = { .graph = g };
     qfi_pool *pool = &e.edits.pool;
-    e.edits.drop_node = qfi_pool_alloc(pool, g->n_node + 1u, sizeof(bool));
-    e.edits.drop_value = qfi_pool_alloc(pool, g->n_value + 1u, sizeof(bool));
+    qfi_whole *whole = qfi_pool_alloc(pool, 1, sizeof *whole);
+    qf_diag diag = { 0 };
+    assert_non_null(whole);
+    assert_ok(qfi_whole_make(g, pool, whole, &diag), &diag);
+    const uint32_t n_node = whole->graph.n_node, n_value = whole->graph.n_value;
+    e.edits.whole = whole;
+    e.edits.drop_node = qfi_pool_alloc(pool, n_node + 1u, sizeof(bool));
+    e.edits.drop_value = qfi_pool_alloc(pool, n_value + 1u, sizeof(bool));
     e.edits.drop_payload = qfi_pool_alloc(pool, g->n_payload + 1u, sizeof(bool));
-    e.edits.is_literal = qfi_pool_alloc(pool, g->n_value + 1u, sizeof(bool));
-    e.edits.literal = qfi_pool_alloc(pool, g->n_value + 1u, sizeof *e.edits.literal);
+    e.edits.is_literal = qfi_pool_alloc(pool, n_value + 1u, sizeof(bool));
+    e.edits.literal = qfi_pool_alloc(pool, n_value + 1u, sizeof *e.edits.literal);
     e.edits.constant = qfi_pool_alloc(pool, 8, sizeof *e.edits.constant);
     e.edits.new_payload = qfi_pool_alloc(pool, 8, sizeof *e.edits.new_payload);
     e.edits.patch = qfi_pool_alloc(pool, 8, sizeof *e.edits.patch);
@@ -74,7 +80,8 @@ void edits_end(hand_edits *e)
 void edits_drop_nodes(hand_edits *e, const char *const *names)
 {
     for (; *names; names++)
-        e->edits.drop_node[node_named(e->graph, *names)] = true;
+        e->edits.drop_node[qfi_part_node(&e->edits.whole->part[0], node_named(e->graph, *names))] =
+            true;
 }
 
 void edits_drop_values(hand_edits *e, const char *const *names)

@@ -19,6 +19,7 @@ static const struct {
 #define QF_ASSERT(name, schema, builder) { name, schema, QFI_ASSERT, QFI_FRESH, QF_REASON_none },
 #define QF_DEQUANTIZE(name, schema, builder) { name, schema, QFI_PURE, QFI_FRESH, QF_REASON_none },
 #define QF_REGION(name) { name, NULL, QFI_REGION, QFI_FRESH, QF_REASON_none },
+#define QF_CONTROL(name) { name, NULL, QFI_CONTROL, QFI_FRESH, QF_REASON_control_flow },
 #define QF_KEEP(name, reason) { name, NULL, QFI_KEEP, QFI_FRESH, QF_REASON_##reason },
 #include "io/aten_ops.def"
 #undef QF_ATEN
@@ -26,6 +27,7 @@ static const struct {
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
 #undef QF_REGION
+#undef QF_CONTROL
 #undef QF_KEEP
 };
 #define N_ROWS (sizeof rows / sizeof *rows)
