@@ -40,11 +40,19 @@ static void print_node(const qf_report_node *node)
     print_list("from", node->sources, node->n_sources);
 }
 
+/* By its name alone, or behind the path of the body in which it stands. */
+static bool is_named(const qf_report_node *node, const char *name)
+{
+    const size_t path = strlen(node->graph);
+    return !strcmp(node->name, name) ||
+           (!strncmp(node->graph, name, path) && !strcmp(node->name, name + path));
+}
+
 static int explain_one(const qfi_args *args, const qf_report *report)
 {
     uint32_t found = 0;
     for (uint32_t i = 0; i < report->n_nodes; i++)
-        if (!strcmp(report->node[i].name, args->node)) {
+        if (is_named(&report->node[i], args->node)) {
             print_node(&report->node[i]);
             found++;
         }

@@ -8,7 +8,8 @@ static int widest(const qf_report *r, bool op)
 {
     size_t width = 0;
     for (uint32_t i = 0; i < r->n_nodes; i++) {
-        const size_t n = strlen(op ? r->node[i].op : r->node[i].name);
+        const qf_report_node *node = &r->node[i];
+        const size_t n = op ? strlen(node->op) : strlen(node->graph) + strlen(node->name);
         width = n > width && n <= 40 ? n : width;
     }
     return (int)width;
@@ -34,8 +35,9 @@ void qfi_print_nodes(const qf_report *r)
     for (uint32_t i = 0; i < r->n_nodes; i++) {
         const qf_report_node *node = &r->node[i];
         printf("%-6s  ", qf_verdict_name(node->verdict));
+        const int path = (int)strlen(node->graph);
         fputs(node->graph, stdout);
-        qfi_put(stdout, node->name, strlen(node->name), name);
+        qfi_put(stdout, node->name, strlen(node->name), name > path ? name - path : 0);
         fputs("  ", stdout);
         qfi_put(stdout, node->op, strlen(node->op), op);
         fputs("  ", stdout);

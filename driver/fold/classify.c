@@ -313,13 +313,6 @@ static qf_status visit_region(const visitor *v, qfi_id n, outcome *o, qf_diag *d
     return QF_OK;
 }
 
-static qf_status visit_control(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
-{
-    (void)v, (void)n, (void)diag;
-    keep(o, QF_REASON_control_flow, "");
-    return QF_OK;
-}
-
 static qf_status visit_unknown(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
     (void)v, (void)n, (void)diag;
@@ -331,7 +324,7 @@ typedef qf_status visit_fn(const visitor *v, qfi_id n, outcome *o, qf_diag *diag
 
 static visit_fn *const visits[] = {
     [QFI_PURE] = visit_pure,       [QFI_KEEP] = visit_unknown,  [QFI_ASSERT] = visit_assert,
-    [QFI_WRITE] = visit_write,     [QFI_REGION] = visit_region, [QFI_CONTROL] = visit_control,
+    [QFI_WRITE] = visit_write,     [QFI_REGION] = visit_region, [QFI_CONTROL] = visit_unknown,
     [QFI_UNKNOWN] = visit_unknown,
 };
 
@@ -362,9 +355,8 @@ static qf_status visit(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
     if (qfi_is_holder(node))
         mark_outside(v, node, v->fold->whole.part[node->first_body].depth);
     const qf_reason asked = qfi_reason_asked(v->fold, n);
-    if (asked != QF_REASON_none && o->reason != QF_REASON_runtime)
-        keep(o, asked, "");
-    else if (asked != QF_REASON_none && node->effect == QFI_KEEP)
+    const bool stays = node->effect == QFI_KEEP || node->effect == QFI_CONTROL;
+    if (asked != QF_REASON_none && (stays || o->reason != QF_REASON_runtime))
         keep(o, asked, "");
     const bool holdable = node->effect == QFI_PURE || node->effect == QFI_REGION;
     if (held != QF_REASON_none && !holdable && o->reason == QF_REASON_none)

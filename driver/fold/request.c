@@ -49,7 +49,7 @@ qf_reason qfi_reason_asked(qfi_fold *fold, qfi_id n)
     const qfi_node *node = &fold->graph->node[n];
     if (fold->graph->training)
         return QF_REASON_training;
-    if (node->effect == QFI_KEEP)
+    if (node->effect == QFI_KEEP || node->effect == QFI_CONTROL)
         return node->reason ? (qf_reason)node->reason : QF_REASON_effect;
     if (names_node(fold, options->keep, n))
         return QF_REASON_keep_name;

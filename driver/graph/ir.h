@@ -68,8 +68,9 @@ typedef enum qfi_alias { QFI_FRESH, QFI_ALIAS, QFI_ALIAS_MAYBE, QFI_ALIAS_EACH }
 
 /* first_in, n_in: range of operand[], every tensor or number that the call names, lists flattened,
  * in argument order; QFI_NONE entries stand for absent ones.  first_out, n_out: consecutive ids of
- * value[], lists flattened. n_result: see whole.h.  row: the format's row for the operator.  text: its span in the source.
- * dequantize: may be patched (edit.h); its operands are then data, scale, zero point. */
+ * value[], lists flattened. n_result: see whole.h.  row: the format's row for the operator.  text:
+ * its span in the source. dequantize: may be patched (edit.h); its operands are then data, scale,
+ * zero point. */
 typedef struct qfi_node {
     qf_str name, op;
     const void *row;
@@ -95,6 +96,7 @@ struct qf_graph {
     void (*close)(struct qf_graph *graph);
     uint64_t file_size;
     uint64_t stored_bytes; /* of payloads that values view, each counted once */
+    qfi_id *next_shared;   /* per value: the next one on the same payload, in a ring */
     qfi_payload *payload;
     qfi_value *value;
     qfi_node *node;
@@ -112,7 +114,7 @@ struct qf_graph {
                        qf_diag *diag);
 };
 
-/* Sets stored_bytes, once the graph is loaded. */
+/* Sets stored_bytes and next_shared, once the graph is loaded. */
 QF_NODISCARD qf_status qfi_graph_measure(qf_graph *graph, qf_diag *diag);
 
 /* The node that computes a value, NULL for placeholders. */

@@ -228,3 +228,59 @@ qf_status qfi_whole_make(const qf_graph *top, qfi_pool *pool, qfi_whole *out, qf
     QF_TRY(add_part(&b, first, NULL, &number));
     return add_nodes(&b, number);
 }
+
+/* ---- what could be constant ---- */
+
+/* What depends on an input, on a choice made while the program runs, or on what nobody knows. */
+static bool node_varies(const qf_graph *g, const qfi_node *node, const bool *varies)
+{
+    bool any = node->effect == QFI_KEEP || node->effect == QFI_CONTROL ||
+               node->effect == QFI_UNKNOWN || (node->effect == QFI_REGION && !node->n_body);
+    for (uint32_t k = 0; k < node->n_in && !any; k++) {
+        const qfi_id v = g->operand[node->first_in + k];
+        any = v != QFI_NONE && varies[v];
+    }
+    return any;
+}
+
+/* All nodes of a body that is closed. */
+static uint64_t count_all(const qf_graph *g)
+{
+    uint64_t n = g->n_node;
+    for (uint32_t i = 0; i < g->n_body; i++)
+        n += count_all(g->body[i]);
+    return n;
+}
+
+static qf_status count_nodes(const qf_graph *g, qfi_pool *pool, qf_graph_counts *out, qf_diag *diag)
+{
+    bool *varies = qfi_pool_alloc(pool, g->n_value, sizeof *varies);
+    if (!varies)
+        QF_FAIL(diag, QF_ERR_NOMEM, "out of memory");
+    for (qfi_id v = 0; v < g->n_value; v++)
+        varies[v] = g->value[v].node == QFI_NONE &&
+                    (g->value[v].payload == QFI_NONE || g->value[v].mutated);
+    *out = (qf_graph_counts){ .nodes = g->n_node };
+    for (qfi_id n = 0; n < g->n_node; n++) {
+        const qfi_node *node = &g->node[n];
+        const bool any = node_varies(g, node, varies);
+        out->constant += !any;
+        for (uint32_t k = 0; !qfi_is_holder(node) && k < node->n_body; k++)
+            out->nodes += count_all(g->body[node->first_body + k]);
+        for (uint32_t k = 0; k < node->n_out; k++)
+            varies[node->first_out + k] = any;
+    }
+    return QF_OK;
+}
+
+qf_status qf_graph_count(const qf_graph *graph, qf_graph_counts *out, qf_diag *diag)
+{
+    qfi_pool pool = { 0 };
+    qfi_whole whole;
+    qf_status st;
+    QF_TRY_OUT(qfi_whole_make(graph, &pool, &whole, diag));
+    QF_TRY_OUT(count_nodes(&whole.graph, &pool, out, diag));
+out:
+    qfi_pool_free(&pool);
+    return st;
+}

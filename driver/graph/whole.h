@@ -16,9 +16,9 @@
 #include "ir.h"
 
 /* The top level (part 0), or a body that the whole includes. holder: node of the whole that runs
- * it, as body number `which`; sibling: part of its next body, QFI_NONE; parent: part of that node. once: runs exactly once, where the holder
- * stands.  capture: the first placeholder that is one. value, node: numbers in the whole by those
- * in `graph`; NULL: the same. */
+ * it, as body number `which`; parent: part of that node; sibling: part of its next body, QFI_NONE.
+ * once: runs exactly once, where the holder stands.  capture: the first placeholder that is one.
+ * value, node: numbers in the whole by those in `graph`; NULL: the same. */
 typedef struct qfi_part {
     const qf_graph *graph;
     qfi_id holder;
