@@ -47,7 +47,7 @@ static void give_verdicts(const rewriter *r)
             r->needed[n] || stores_result(r, node) || state->carried || node->effect == QFI_WRITE;
         state->verdict = stays_in ? QF_FOLDED : QF_DEAD;
         state->reason = QF_REASON_none;
-        if (stays_in && !state->carried)
+        if (stays_in && (!state->carried || node->dequantize))
             need_operands(r, node);
     }
 }

@@ -236,6 +236,26 @@ QF_NODISCARD qf_status qfi_unit_hold(qfi_fold *fold, const qfi_form *form, qf_di
 /* The unit in which a form is stored; QFI_NONE if there is none yet. */
 uint32_t qfi_unit_find(const qfi_fold *fold, const qfi_form *form);
 
+/* carry_view.c: moves under a dequantize */
+
+/* A dequantized value: operands as the foreign operator takes them. axis: of the channels, -1 when
+ * per tensor. group: columns that share a scale in rows of groups, scales [rows, groups]; else 0. */
+typedef struct qfi_quantised {
+    qfi_ref data, scale, zero;
+    int8_t axis;
+    int64_t group;
+} qfi_quantised;
+
+/* Whether a call is a view that can be moved at all. */
+bool qfi_is_carried(qf_op op);
+/* What is dequantized so that the view `ref` of it falls away; *carried: whether the operator can
+ * say it. */
+QF_NODISCARD qf_status qfi_carry_view(qfi_fold *fold, qfi_ref ref, qfi_quantised *q, bool *carried,
+                                      qf_diag *diag);
+/* The same for the concatenation of n parts. */
+QF_NODISCARD qf_status qfi_carry_cat(qfi_fold *fold, uint8_t dim, const qfi_quantised *part,
+                                     uint32_t n, qfi_quantised *out, bool *carried, qf_diag *diag);
+
 /* carry.c, policy.c, apart.c, plan.c, rewrite.c */
 QF_NODISCARD qf_status qfi_carry(qfi_fold *fold, qf_diag *diag);
 QF_NODISCARD qf_status qfi_policy(qfi_fold *fold, qf_diag *diag);
