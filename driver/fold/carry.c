@@ -2,8 +2,9 @@
  * are stored permuted, and scale, zero point and channel axis go with them, so that the views
  * vanish and nothing gets wider. Several that are concatenated become one.
  *
- * Looks at dequantizes that the frontier found to stay, and follows each through the views of which
- * it has only one. The longest run of views after which the operator can still say it is carried. */
+ * Looks at dequantizes that the frontier found to stay, and follows each through the views of
+ * which it has only one. The longest run of views after which the operator can still say it is
+ * carried. */
 #include "work.h"
 
 #include <string.h>

@@ -204,6 +204,51 @@ void qfi_build_sym_pow(qfi_lowering *l)
     give_number(l, int_number(v));
 }
 
+/* A truth value becomes an integer. */
+void qfi_build_sym_pos(qfi_lowering *l)
+{
+    const qfi_number a = qfi_arg_number(l, "a");
+
+    give_number(l, a.v.is_int ? int_number(a.v.i) : float_number(a.v.f));
+}
+
+void qfi_build_sym_sqrt(qfi_lowering *l)
+{
+    const double a = qfi_number_double(qfi_arg_number(l, "a"));
+
+    if (!(a >= 0))
+        qfi_refuse(l, QF_REASON_undefined, "the root of a negative number");
+    give_number(l, float_number(sqrt(a)));
+}
+
+/* Integers and a count of bits, which python refuses to be negative. */
+static bool shifts(qfi_lowering *l, const pair *x)
+{
+    if (!x->ints || x->i[1] < 0)
+        qfi_refuse(l, QF_REASON_undefined, "a shift by a negative count, or of floats");
+    return qfi_lowering_ok(l);
+}
+
+void qfi_build_sym_lshift(qfi_lowering *l)
+{
+    const pair x = operands(l);
+    int64_t v = 0;
+
+    if (!shifts(l, &x))
+        return;
+    const bool far = x.i[0] && x.i[1] > 62;
+    const bool overflow = far || __builtin_mul_overflow(x.i[0], INT64_C(1) << (x.i[1] & 63), &v);
+    give_int(l, overflow, v);
+}
+
+void qfi_build_sym_rshift(qfi_lowering *l)
+{
+    const pair x = operands(l);
+
+    if (shifts(l, &x))
+        give_number(l, int_number(x.i[0] >> (x.i[1] > 63 ? 63 : x.i[1])));
+}
+
 void qfi_build_sym_neg(qfi_lowering *l)
 {
     const qfi_number a = qfi_arg_number(l, "a");

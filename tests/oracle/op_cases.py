@@ -554,6 +554,7 @@ def number_cases() -> Iterator[Case]:
     number_ops: dict[str, Callable[..., Any]] = {
         "add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "floordiv": lambda a, b: a // b,
         "truediv": lambda a, b: a / b, "mod": lambda a, b: a % b, "neg": lambda a, b: -a, "pow": lambda a, b: a**2,
+        "lshift": lambda a, b: a << 2, "rshift": lambda a, b: a >> 1, "sym_sqrt": lambda a, b: torch.sym_sqrt(torch.sym_float(a)),
         "sym_max": torch.sym_max, "sym_min": torch.sym_min, "sym_float": lambda a, b: torch.sym_float(a),
         "sym_int": lambda a, b: torch.sym_int(torch.sym_float(a)),
     }
