@@ -239,7 +239,8 @@ uint32_t qfi_unit_find(const qfi_fold *fold, const qfi_form *form);
 /* carry_view.c: moves under a dequantize */
 
 /* A dequantized value: operands as the foreign operator takes them. axis: of the channels, -1 when
- * per tensor. group: columns that share a scale in rows of groups, scales [rows, groups]; else 0. */
+ * per tensor. group: columns that share a scale in rows of groups, scales [rows, groups]; else 0.
+ */
 typedef struct qfi_quantised {
     qfi_ref data, scale, zero;
     int8_t axis;
