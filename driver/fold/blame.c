@@ -19,14 +19,14 @@ static qf_reason reason_of_slot(const qfi_fold *fold, uint32_t slot)
 /* The node that made the value of a slot, if it stays though no input reaches it; else QFI_NONE. */
 static qfi_id stayed(const qfi_fold *fold, uint32_t slot)
 {
+    const qfi_run *run = &qfi_work_of(fold)->run;
+    const uint32_t root = run->slot[slot].root;
     const qfi_id maker = fold->graph->value[slot].node;
-    if (maker == QFI_NONE)
-        return QFI_NONE;
-    const qf_reason reason = fold->node[maker].reason;
-    return reason == QF_REASON_none || reason == QF_REASON_runtime ? QFI_NONE : maker;
+    const bool written = root != QFI_NONE && run->root[root].state;
+    return maker == QFI_NONE || written || run->fed[maker] ? QFI_NONE : maker;
 }
 
-void qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n)
+bool qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n)
 {
     const qf_reason now = reason_of_slot(fold, slot);
     const qfi_id maker = now == QF_REASON_runtime ? stayed(fold, slot) : QFI_NONE;
@@ -35,7 +35,7 @@ void qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *det
         *detail = 0;
     }
     if (maker == QFI_NONE || *reason != QF_REASON_none)
-        return;
+        return maker == QFI_NONE && now == QF_REASON_runtime;
     const qfi_node_state *state = &fold->node[maker];
     *reason = QF_REASON_operand;
     if (state->reason == QF_REASON_operand)
@@ -43,4 +43,5 @@ void qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *det
     else
         snprintf(detail, n, "%.*s: %s", QFI_STR(fold->graph->node[maker].name),
                  qf_reason_name(state->reason));
+    return false;
 }

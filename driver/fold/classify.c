@@ -44,8 +44,8 @@ static qf_status read_operands(const visitor *v, const qfi_node *node, outcome *
         QF_TRY(qfi_slot_refresh(v->fold, value, diag));
         const qfi_ref ref = v->run->slot[value].ref;
         v->run->read[node->first_in + k] = ref;
-        if (ref == QFI_NONE)
-            qfi_blame(v->fold, value, &o->reason, o->detail, sizeof o->detail);
+        if (ref == QFI_NONE && qfi_blame(v->fold, value, &o->reason, o->detail, sizeof o->detail))
+            v->run->fed[node - v->fold->graph->node] = true;
     }
     if (o->reason != QF_REASON_none && node->effect == QFI_ASSERT)
         keep(o, QF_REASON_assertion, "");
@@ -410,7 +410,8 @@ static qf_status start_run(qfi_fold *fold, qf_diag *diag)
     run->output = qfi_pool_alloc(&run->pool, g->n_output, sizeof *run->output);
     run->member = qfi_pool_alloc(&run->pool, g->n_node, sizeof *run->member);
     run->slot = qfi_pool_alloc(&run->pool, g->n_value, sizeof *run->slot);
-    if (!run->slot || !run->payload_root || !run->read || !run->output || !run->member)
+    run->fed = qfi_pool_alloc(&run->pool, g->n_node, sizeof *run->fed);
+    if (!run->slot || !run->payload_root || !run->read || !run->output || !run->member || !run->fed)
         return QFI_NO_MEMORY(diag);
     for (uint32_t i = 0; i < g->n_payload; i++)
         run->payload_root[i] = QFI_NONE;

@@ -118,6 +118,7 @@ typedef struct qfi_run {
     qfi_ref *read;   /* per operand: contents that it had for the node, QFI_NONE if not constant */
     qfi_ref *output; /* per output: the same, at the end of the program */
     uint8_t *member; /* per node */
+    bool *fed;       /* per node: an input of the program reaches it */
     uint32_t *kept_use;  /* per value: by nodes that stay, and outputs */
     qfi_ref *boundary;   /* per value: contents for those uses */
     qfi_form *form;      /* per value of the boundary */
@@ -196,8 +197,8 @@ QF_NODISCARD qf_status qfi_lower(qfi_fold *fold, qfi_id node, qfi_env *env, qf_d
 
 /* blame.c: takes over why the value of a slot is not constant into the reason of its reader, with
  * detail[n]. The first such operand counts; those that stay though no input reaches them come last,
- * and the first of them is named. */
-void qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n);
+ * and the first of them is named. True if an input of the program reaches the slot. */
+bool qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n);
 
 /* request.c: the reason why a node stays although nobody looked at its operands, QF_REASON_none. */
 qf_reason qfi_reason_asked(qfi_fold *fold, qfi_id node);

@@ -12,11 +12,15 @@ static void test_random_stays(void **state)
     const qfi_id two = add_call(m, "two", "t.full.d", NO_IN, ARGS(16, 2, 4));
     const qfi_id six = add_call(m, "six", "t.mul.d", IN(two, two), NO_ARGS);
     const qfi_id y = add_call(m, "y", "t.add.d", IN(x, a), NO_ARGS);
-    add_output(m, add_call(m, "z", "t.add.d", IN(y, six), NO_ARGS));
+    const qfi_id drawn = add_call(m, "drawn", "t.bernoulli_.d", IN(y), NO_ARGS);
+    const qfi_id seen = add_call(m, "seen", "t.add.d", IN(drawn, drawn), NO_ARGS);
+    add_output(m, add_call(m, "z", "t.add.d", IN(seen, six), NO_ARGS));
     folded *f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096 });
     assert_int_equal(reason_of(f, "rand"), QF_REASON_random);
     assert_int_equal(reason_of(f, "noise"), QF_REASON_operand);
     assert_int_equal(reason_of(f, "y"), QF_REASON_runtime);
+    assert_int_equal(reason_of(f, "drawn"), QF_REASON_random);
+    assert_int_equal(reason_of(f, "seen"), QF_REASON_runtime);
     assert_int_equal(verdict_of(f, "two"), QF_FOLDED);
     assert_int_equal(verdict_of(f, "six"), QF_FOLDED);
     assert_int_equal(f->fold.edits.n_constant, 1);
