@@ -114,7 +114,14 @@ static bool read_quantised(const carrier *c, qfi_id n, qfi_quantised *q)
                           .scale = operand_ref(c, node, 1),
                           .zero = operand_ref(c, node, 2),
                           .axis = -1 };
-    return q->data == def->in[0] && read_blocks(c, def, q);
+    q->by_blocks = node->dequantize == QFI_DEQUANTIZE_BLOCKS;
+    memcpy(q->block, def->attrs->quant.block, sizeof q->block);
+    for (int8_t i = 0; q->by_blocks && i < def->type.rank; i++)
+        if (q->block[i] < 1 || def->type.dim[i] < 1 || def->type.dim[i] % q->block[i])
+            return false;
+    if (q->data != def->in[0] || (q->by_blocks && q->scale == QFI_NONE))
+        return false;
+    return q->by_blocks || read_blocks(c, def, q);
 }
 
 /* ---------------------------------------- applying */
@@ -240,6 +247,9 @@ static qf_status apply_chain(const carrier *c, const chain *ch, qf_diag *diag)
     qfi_move move = { .node = ch->node, .result = ch->value, .axis = ch->now.axis };
     if (ch->taken || ch->value == g->node[ch->node].first_out)
         return QF_OK;
+    if (ch->now.by_blocks)
+        move.n_block = c->fold->prog.def[ch->now.data].type.rank;
+    memcpy(move.block, ch->now.block, sizeof move.block);
     note_change(c, &move, 0, ch->before.data, ch->now.data);
     note_change(c, &move, 1, ch->before.scale, ch->now.scale);
     note_change(c, &move, 2, ch->before.zero, ch->now.zero);
@@ -305,6 +315,22 @@ static qf_status add_chain(carrier *c, chain ch, qf_diag *diag)
     return follow(c, &c->chain[c->n_chain++], diag);
 }
 
+/* Scales or zero points as a grid of blocks, which the operator need not have them in. */
+static qf_status as_grid(const carrier *c, const qfi_quantised *q, qfi_ref *ref, qf_diag *diag)
+{
+    const qf_type data = c->fold->prog.def[q->data].type;
+    qf_attrs attrs = { .shape = { .rank = (uint8_t)data.rank } };
+    qf_type grid = { .rank = data.rank };
+    if (*ref == QFI_NONE)
+        return QF_OK;
+    for (int8_t i = 0; i < data.rank; i++)
+        attrs.shape.dim[i] = grid.dim[i] = data.dim[i] / q->block[i];
+    grid.dtype = c->fold->prog.def[*ref].type.dtype;
+    if (qf_type_equal(&grid, &c->fold->prog.def[*ref].type))
+        return QF_OK;
+    return qfi_prog_call(&c->fold->prog, QF_OP_reshape, &attrs, ref, 1, ref, diag);
+}
+
 static qf_status start_chain(carrier *c, qfi_id n, qf_diag *diag)
 {
     const qfi_node *node = &c->fold->graph->node[n];
@@ -313,6 +339,10 @@ static qf_status start_chain(carrier *c, qfi_id n, qf_diag *diag)
     };
     if (read_quantised(c, n, &ch.before)) {
         ch.now = ch.before;
+        if (ch.now.by_blocks) {
+            QF_TRY(as_grid(c, &ch.now, &ch.now.scale, diag));
+            QF_TRY(as_grid(c, &ch.now, &ch.now.zero, diag));
+        }
         return add_chain(c, ch, diag);
     }
     const qfi_id view = node->n_out == 1 ? next_view(c, node->first_out) : QFI_NONE;

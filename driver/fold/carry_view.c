@@ -2,6 +2,8 @@
  * the axis or groups that they stand for. */
 #include "work.h"
 
+#include <string.h>
+
 /* Where the axis is after a view, -1 if it is no dim of its own any more. in: type of the view's
  * operand. */
 typedef int8_t move_fn(const qfi_def *view, const qf_type *in, int8_t axis);
@@ -146,7 +148,9 @@ qf_status qfi_carry_view(qfi_fold *fold, qfi_ref ref, qfi_quantised *q, bool *ca
     *carried = false;
     if (!qfi_is_carried(view.op))
         return QF_OK;
-    if (q->group)
+    if (q->by_blocks)
+        QF_TRY(qfi_carry_blocks(fold, &view, q, carried, diag));
+    else if (q->group)
         QF_TRY(carry_groups(fold, &view, q, carried, diag));
     else
         QF_TRY(carry_axis(fold, &view, q, carried, diag));
@@ -160,14 +164,23 @@ qf_status qfi_carry_view(qfi_fold *fold, qfi_ref ref, qfi_quantised *q, bool *ca
 /* Whether the scales of two parts are joined as the parts are; else they must be the same ones. */
 static bool joins_scales(const qfi_quantised *q, uint8_t dim)
 {
-    return q->group || q->axis == dim;
+    return q->by_blocks || q->group || q->axis == dim;
+}
+
+/* Blocks of one size, one after the other in that dim. */
+static bool same_blocks(const qfi_fold *fold, const qfi_quantised *a, const qfi_quantised *b)
+{
+    const int8_t rank = fold->prog.def[a->data].type.rank;
+    return a->by_blocks == b->by_blocks &&
+           (!a->by_blocks || (rank == fold->prog.def[b->data].type.rank &&
+                              !memcmp(a->block, b->block, (size_t)rank * sizeof *a->block)));
 }
 
 static bool can_join(const qfi_fold *fold, const qfi_quantised *a, const qfi_quantised *b,
                      uint8_t dim)
 {
     const qfi_def *def = fold->prog.def;
-    if (a->axis != b->axis || a->group != b->group ||
+    if (a->axis != b->axis || a->group != b->group || !same_blocks(fold, a, b) ||
         (a->zero == QFI_NONE) != (b->zero == QFI_NONE) ||
         def[a->data].type.dtype != def[b->data].type.dtype)
         return false;
@@ -206,7 +219,7 @@ qf_status qfi_carry_cat(qfi_fold *fold, uint8_t dim, const qfi_quantised *part, 
     if (!*carried)
         return QF_OK;
     if (joins_scales(&part[0], dim)) {
-        const uint8_t scale_dim = part[0].group ? dim : 0;
+        const uint8_t scale_dim = part[0].by_blocks || part[0].group ? dim : 0;
         QF_TRY(join(fold, scale_dim, ref + n, n, &out->scale, diag));
         QF_TRY(join(fold, scale_dim, ref + 2 * (size_t)n, n, &out->zero, diag));
     }

@@ -59,7 +59,10 @@ static qf_status add_move(planner *p, const qfi_move *move, qf_diag *diag)
     const qf_graph *g = p->fold->graph;
     const uint32_t part = qfi_node_part(&p->fold->whole, move->node);
     qfi_patch *patch = &p->edits->patch[p->edits->n_patch++];
-    *patch = (qfi_patch){ .node = move->node, .result = move->result, .axis = move->axis };
+    *patch = (qfi_patch){
+        .node = move->node, .result = move->result, .axis = move->axis, .n_block = move->n_block
+    };
+    memcpy(patch->block, move->block, sizeof patch->block);
     for (uint32_t k = 0; k < 3; k++) {
         patch->new_operand[k] = QFI_NONE;
         if (move->ref[k] == QFI_NONE)

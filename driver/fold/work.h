@@ -80,7 +80,8 @@ typedef struct qfi_move {
     qfi_id node, result;
     qfi_ref ref[3];
     qfi_form form[3];
-    int8_t axis;
+    int8_t axis, n_block;
+    int64_t block[QF_MAX_RANK];
 } qfi_move;
 
 typedef struct qfi_stack {
@@ -241,11 +242,12 @@ uint32_t qfi_unit_find(const qfi_fold *fold, const qfi_form *form);
 
 /* A dequantized value: operands as the foreign operator takes them. axis: of the channels, -1 when
  * per tensor. group: columns that share a scale in rows of groups, scales [rows, groups]; else 0.
- */
+ * by_blocks: the operator states blocks of any shape; scale and zero stand in the grid of them. */
 typedef struct qfi_quantised {
     qfi_ref data, scale, zero;
     int8_t axis;
-    int64_t group;
+    bool by_blocks;
+    int64_t group, block[QF_MAX_RANK];
 } qfi_quantised;
 
 /* Whether a call is a view that can be moved at all. */
@@ -254,6 +256,9 @@ bool qfi_is_carried(qf_op op);
  * say it. */
 QF_NODISCARD qf_status qfi_carry_view(qfi_fold *fold, qfi_ref ref, qfi_quantised *q, bool *carried,
                                       qf_diag *diag);
+/* The same for an operator that states its blocks (carry_blocks.c). */
+QF_NODISCARD qf_status qfi_carry_blocks(qfi_fold *fold, const qfi_def *view, qfi_quantised *q,
+                                        bool *carried, qf_diag *diag);
 /* The same for the concatenation of n parts. */
 QF_NODISCARD qf_status qfi_carry_cat(qfi_fold *fold, uint8_t dim, const qfi_quantised *part,
                                      uint32_t n, qfi_quantised *out, bool *carried, qf_diag *diag);

@@ -29,12 +29,13 @@ typedef struct qfi_constant {
 
 /* A dequantize that now stands behind the moves of its operands: node takes the constants of
  * new_operand[k] (index in qfi_edits.constant, QFI_NONE: unchanged) for its operands data, scale,
- * zero point; `axis` is its new channel axis (-1: none); its result takes name and recorded type of
+ * zero point; `axis` is its new channel axis (-1: none), block[n_block] the new sizes of its blocks (0: none); its result takes name and recorded type of
  * `result`, the last moved view. */
 typedef struct qfi_patch {
     qfi_id node, result;
     uint32_t new_operand[3];
-    int8_t axis;
+    int8_t axis, n_block;
+    int64_t block[QF_MAX_RANK];
 } qfi_patch;
 
 typedef struct qfi_edits {

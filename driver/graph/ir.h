@@ -66,6 +66,10 @@ typedef enum qfi_effect {
  * contiguous, to).  EACH: every result with the operand of its number. */
 typedef enum qfi_alias { QFI_FRESH, QFI_ALIAS, QFI_ALIAS_MAYBE, QFI_ALIAS_EACH } qfi_alias;
 
+/* Dequantize operators behind which views move. AXIS: one scale, one for each place of an axis, or
+ * rows of groups, as the scales show.  BLOCKS: the argument block_size says it. */
+typedef enum qfi_dequantize { QFI_DEQUANTIZE_AXIS = 1, QFI_DEQUANTIZE_BLOCKS } qfi_dequantize;
+
 /* first_in, n_in: range of operand[], every tensor or number that the call names, lists flattened,
  * in argument order; QFI_NONE entries stand for absent ones.  first_out, n_out: consecutive ids of
  * value[], lists flattened. n_result: see whole.h.  row: the format's row for the operator.  text:
@@ -78,7 +82,7 @@ typedef struct qfi_node {
     uint32_t n_in, n_out, n_body, n_capture, n_result;
     uint8_t effect, alias;
     uint16_t reason;
-    bool dequantize;
+    uint8_t dequantize; /* qfi_dequantize, 0: none */
     uint64_t text_begin, text_end;
 } qfi_node;
 

@@ -9,22 +9,27 @@
 
 static const qfi_aten_row rows[] = {
 #define QF_ATEN(name, schema, builder, alias)                                                      \
-    { name, schema, qfi_build_##builder, QFI_PURE, QFI_##alias, QF_REASON_none, false },
+    { name, schema, qfi_build_##builder, QFI_PURE, QFI_##alias, QF_REASON_none, 0 },
 #define QF_WRITE(name, schema, builder)                                                            \
-    { name, schema, qfi_build_##builder, QFI_WRITE, QFI_ALIAS, QF_REASON_none, false },
+    { name, schema, qfi_build_##builder, QFI_WRITE, QFI_ALIAS, QF_REASON_none, 0 },
 #define QF_ASSERT(name, schema, builder)                                                           \
-    { name, schema, qfi_build_##builder, QFI_ASSERT, QFI_FRESH, QF_REASON_none, false },
+    { name, schema, qfi_build_##builder, QFI_ASSERT, QFI_FRESH, QF_REASON_none, 0 },
 #define QF_DEQUANTIZE(name, schema, builder)                                                       \
-    { name, schema, qfi_build_##builder, QFI_PURE, QFI_FRESH, QF_REASON_none, true },
-#define QF_REGION(name) { name, NULL, NULL, QFI_REGION, QFI_FRESH, QF_REASON_none, false },
-#define QF_CONTROL(name)                                                                           \
-    { name, NULL, NULL, QFI_CONTROL, QFI_FRESH, QF_REASON_control_flow, false },
-#define QF_KEEP(name, reason) { name, NULL, NULL, QFI_KEEP, QFI_FRESH, QF_REASON_##reason, false },
+    { name, schema, qfi_build_##builder, QFI_PURE, QFI_FRESH, QF_REASON_none, QFI_DEQUANTIZE_AXIS },
+#define QF_DEQUANTIZE_BLOCKS(name, schema, builder)                                                \
+    {                                                                                              \
+        name,      schema,         qfi_build_##builder,  QFI_PURE,                                 \
+        QFI_FRESH, QF_REASON_none, QFI_DEQUANTIZE_BLOCKS                                           \
+    },
+#define QF_REGION(name) { name, NULL, NULL, QFI_REGION, QFI_FRESH, QF_REASON_none, 0 },
+#define QF_CONTROL(name) { name, NULL, NULL, QFI_CONTROL, QFI_FRESH, QF_REASON_control_flow, 0 },
+#define QF_KEEP(name, reason) { name, NULL, NULL, QFI_KEEP, QFI_FRESH, QF_REASON_##reason, 0 },
 #include "aten_ops.def"
 #undef QF_ATEN
 #undef QF_WRITE
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
+#undef QF_DEQUANTIZE_BLOCKS
 #undef QF_REGION
 #undef QF_CONTROL
 #undef QF_KEEP
@@ -62,7 +67,7 @@ void qfi_aten_describe(const qfi_aten_row *row, qf_str target, qfi_node *node)
     node->effect = row ? row->effect : QFI_UNKNOWN;
     node->alias = row ? row->alias : QFI_FRESH;
     node->reason = row ? row->reason : QF_REASON_unknown_op;
-    node->dequantize = row && row->dequantize;
+    node->dequantize = row ? row->dequantize : 0;
 }
 
 void qfi_aten_describe_region(qf_str text, qfi_node *node)

@@ -74,7 +74,7 @@ struct qfi_aten_row {
     qfi_aten_builder *build;
     uint8_t effect, alias; /* qfi_effect, qfi_alias */
     uint16_t reason;
-    bool dequantize;
+    uint8_t dequantize; /* qfi_dequantize */
 };
 
 /* ---- aten_json.c, aten_args.c: arguments ---- */
@@ -238,6 +238,7 @@ qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correctio
 #define QF_ATEN(name, schema, builder, alias) qfi_aten_builder qfi_build_##builder;
 #define QF_WRITE(name, schema, builder) qfi_aten_builder qfi_build_##builder;
 #define QF_ASSERT(name, schema, builder) qfi_aten_builder qfi_build_##builder;
+#define QF_DEQUANTIZE_BLOCKS(name, schema, builder) qfi_aten_builder qfi_build_##builder;
 #define QF_DEQUANTIZE(name, schema, builder) qfi_aten_builder qfi_build_##builder;
 #define QF_REGION(name)
 #define QF_CONTROL(name)
@@ -247,6 +248,7 @@ qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correctio
 #undef QF_WRITE
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
+#undef QF_DEQUANTIZE_BLOCKS
 #undef QF_REGION
 #undef QF_CONTROL
 #undef QF_KEEP

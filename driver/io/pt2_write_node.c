@@ -75,7 +75,25 @@ static bool result_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)
     return true;
 }
 
-/* {"name", "arg", "kind"}; the axis of a patched node becomes its new one. */
+static qf_str axis_text(const rewriting *r)
+{
+    const char *text = qfi_pool_format(r->w->pool, "{\"as_int\": %d}", r->patch->axis);
+    return text ? qfi_str_of(text) : (qf_str){ 0 };
+}
+
+static qf_str block_text(const rewriting *r)
+{
+    qfi_text t = { .pool = r->w->pool };
+    qfi_text_str(&t, "{\"as_ints\": [");
+    for (int8_t i = 0; i < r->patch->n_block; i++) {
+        qfi_text_str(&t, i ? ", " : "");
+        qfi_text_int(&t, r->patch->block[i]);
+    }
+    qfi_text_str(&t, "]}");
+    return t.failed ? (qf_str){ 0 } : (qf_str){ t.p, t.n };
+}
+
+/* {"name", "arg", "kind"}; the axis or the blocks of a patched node become its new ones. */
 static bool rewrite_argument(rewriting *r, qfi_json *j)
 {
     const qfi_pt2_visitor visitor = { .leaf = operand_leaf, .user = r };
@@ -92,12 +110,15 @@ static bool rewrite_argument(rewriting *r, qfi_json *j)
             return false;
         arg = is_arg ? (qfi_pt2_span){ begin, j->at } : arg;
     }
-    if (j->status != QF_OK || !r->patch || r->patch->axis < 0 || !qfi_str_is(name, "axis"))
+    if (j->status != QF_OK || !r->patch)
         return j->status == QF_OK;
-    const char *axis = qfi_pool_format(r->w->pool, "{\"as_int\": %d}", r->patch->axis);
-    if (!axis)
+    const bool axis = r->patch->axis >= 0 && qfi_str_is(name, "axis");
+    if (!axis && !(r->patch->n_block && qfi_str_is(name, "block_size")))
+        return true;
+    const qf_str text = axis ? axis_text(r) : block_text(r);
+    if (!text.p)
         return qfi_json_fail(j, QF_ERR_NOMEM, "out of memory");
-    qfi_splice_add(r->splices, arg.begin, arg.end, (qf_str){ axis, __builtin_strlen(axis) });
+    qfi_splice_add(r->splices, arg.begin, arg.end, text);
     return true;
 }
 

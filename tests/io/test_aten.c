@@ -17,6 +17,8 @@ static const struct {
     { name, schema, QFI_PURE, QFI_##alias, QF_REASON_none },
 #define QF_WRITE(name, schema, builder) { name, schema, QFI_WRITE, QFI_ALIAS, QF_REASON_none },
 #define QF_ASSERT(name, schema, builder) { name, schema, QFI_ASSERT, QFI_FRESH, QF_REASON_none },
+#define QF_DEQUANTIZE_BLOCKS(name, schema, builder)                                                \
+    { name, schema, QFI_PURE, QFI_FRESH, QF_REASON_none },
 #define QF_DEQUANTIZE(name, schema, builder) { name, schema, QFI_PURE, QFI_FRESH, QF_REASON_none },
 #define QF_REGION(name) { name, NULL, QFI_REGION, QFI_FRESH, QF_REASON_none },
 #define QF_CONTROL(name) { name, NULL, QFI_CONTROL, QFI_FRESH, QF_REASON_control_flow },
@@ -26,6 +28,7 @@ static const struct {
 #undef QF_WRITE
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
+#undef QF_DEQUANTIZE_BLOCKS
 #undef QF_REGION
 #undef QF_CONTROL
 #undef QF_KEEP

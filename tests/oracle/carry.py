@@ -23,6 +23,7 @@ from pathlib import Path
 
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantized_decomposed
+import torchao.quantization.quant_primitives  # noqa: F401  registers torchao
 from torch import Tensor, nn
 
 warnings.filterwarnings("ignore")
@@ -34,6 +35,7 @@ ROWS, COLUMNS, GROUP = 6, 16, 4
 STORAGES = {"i8": (torch.int8, -128, 127), "u8": (torch.uint8, 0, 255), "i16": (torch.int16, -32768, 32767),
             "i4": (torch.int8, -8, 7), "u4": (torch.uint8, 0, 15), "f8e4m3": (torch.float8_e4m3fn, -448, 448),
             "f8e5m2": (torch.float8_e5m2, -57344, 57344)}
+BLOCK_SIZES = {"blocks_tensor": [ROWS, COLUMNS], "blocks_axis": [1, COLUMNS], "blocks_group": [1, GROUP], "blocks_tile": [2, GROUP]}
 KEPT = ("quant_layout", "quant_shared")
 
 
@@ -51,25 +53,28 @@ def where(*granularities: str) -> frozenset[str]:
 
 
 ALL = where("tensor", "axis", "group")
+# torchao's operator states its blocks, so it can say nearly everything; "tile" has blocks of two rows.
+RUNS = where("blocks_tensor", "blocks_axis", "blocks_group")
+BLOCKS = RUNS | where("blocks_tile")
 VIEWS = [
-    View("permute", lambda w: w.permute(1, 0), where("tensor", "axis")),
-    View("transpose", lambda w: w.transpose(0, 1), where("tensor", "axis")),
-    View("view", lambda w: w.view(ROWS, COLUMNS // 2, 2), where("tensor", "axis")),
-    View("view_of_groups", lambda w: w.view(ROWS * 2, COLUMNS // 2), where("tensor", "group")),
-    View("reshape", lambda w: w.reshape(ROWS * COLUMNS), where("tensor")),
-    View("unsqueeze", lambda w: w.unsqueeze(0), where("tensor", "axis")),
-    View("squeeze", lambda w: w.unsqueeze(1).squeeze(1), where("tensor", "axis")),
-    View("slice_rows", lambda w: w[1:5], ALL),
-    View("slice_columns", lambda w: w[:, GROUP:3 * GROUP], ALL),
-    View("slice_across_groups", lambda w: w[:, 1:7], where("tensor", "axis")),
-    View("slice_steps", lambda w: w[::2], ALL),
-    View("select_row", lambda w: w[2], where("tensor")),
-    View("select_column", lambda w: w[:, 3], where("tensor", "axis")),
+    View("permute", lambda w: w.permute(1, 0), where("tensor", "axis") | BLOCKS),
+    View("transpose", lambda w: w.transpose(0, 1), where("tensor", "axis") | BLOCKS),
+    View("view", lambda w: w.view(ROWS, COLUMNS // 2, 2), where("tensor", "axis") | BLOCKS),
+    View("view_of_groups", lambda w: w.view(ROWS * 2, COLUMNS // 2), where("tensor", "group") | RUNS),
+    View("reshape", lambda w: w.reshape(ROWS * COLUMNS), where("tensor") | RUNS),
+    View("unsqueeze", lambda w: w.unsqueeze(0), where("tensor", "axis") | BLOCKS),
+    View("squeeze", lambda w: w.unsqueeze(1).squeeze(1), where("tensor", "axis") | BLOCKS),
+    View("slice_rows", lambda w: w[1:5], ALL | RUNS),
+    View("slice_columns", lambda w: w[:, GROUP:3 * GROUP], ALL | BLOCKS),
+    View("slice_across_groups", lambda w: w[:, 1:7], where("tensor", "axis") | where("blocks_tensor", "blocks_axis")),
+    View("slice_steps", lambda w: w[::2], ALL | RUNS),
+    View("select_row", lambda w: w[2], where("tensor") | BLOCKS),
+    View("select_column", lambda w: w[:, 3], where("tensor", "axis") | BLOCKS),
     View("split", lambda w: torch.stack(w.split(ROWS // 2), 1), where()),
     View("chunk", lambda w: torch.stack(w.chunk(2, 1), 1), where()),
-    View("cat_rows", lambda a, b: torch.cat([a, b]), where("tensor", "axis", "group"), 2),
-    View("cat_columns", lambda a, b: torch.cat([a, b], 1), where("tensor", "axis", "group"), 2),
-    View("cat_turned", lambda a, b: torch.cat([a.t(), b.t()], 1).t(), where("tensor", "axis"), 2),
+    View("cat_rows", lambda a, b: torch.cat([a, b]), where("tensor", "axis", "group") | BLOCKS, 2),
+    View("cat_columns", lambda a, b: torch.cat([a, b], 1), where("tensor", "axis", "group") | BLOCKS, 2),
+    View("cat_turned", lambda a, b: torch.cat([a.t(), b.t()], 1).t(), where("tensor", "axis") | BLOCKS, 2),
 ]
 
 
@@ -80,13 +85,15 @@ class Weights(nn.Module):
         super().__init__()
         self.granularity, (self.dtype, self.low, self.high) = granularity, STORAGES[storage]
         g = torch.Generator().manual_seed(11)
-        scales = {"tensor": (1,), "axis": (ROWS,), "group": (ROWS, COLUMNS // GROUP)}[granularity]
+        scales = {"tensor": (1,), "axis": (ROWS,), "group": (ROWS, COLUMNS // GROUP)}.get(granularity)
+        if scales is None:
+            scales = tuple(n // b for n, b in zip((ROWS, COLUMNS), BLOCK_SIZES[granularity], strict=True))
         for view in VIEWS:
             for k in range(view.n):
                 data = torch.randint(max(self.low, -400), min(self.high, 400) + 1, (ROWS, COLUMNS), generator=g)
                 self.register_buffer(f"{view.name}_q{k}", data.to(self.dtype))
                 # What is joined off the axis must have the same scales.
-                if k == 0 or (view.name == "cat_rows" and granularity != "tensor") or granularity == "group":
+                if k == 0 or (view.name == "cat_rows" and granularity != "tensor") or granularity not in ("tensor", "axis"):
                     self.register_buffer(f"{view.name}_s{k}", torch.rand(scales, generator=g) / 16 + 0.01)
 
     def weight(self, view: View, k: int) -> Tensor:
@@ -97,6 +104,8 @@ class Weights(nn.Module):
             return Q.dequantize_per_tensor(q, 0.0625, 0 if self.dtype.is_floating_point else 3, self.low, self.high, self.dtype)
         if self.granularity == "axis":
             return Q.dequantize_per_channel(q, scale, None, 0, self.low, self.high, self.dtype)
+        if self.granularity in BLOCK_SIZES:
+            return torch.ops.torchao.dequantize_affine(q, BLOCK_SIZES[self.granularity], scale, None, self.dtype, self.low, self.high)
         return Q.dequantize_per_channel_group(q, scale, None, self.low, self.high, self.dtype, GROUP, torch.float32)
 
     def forward(self, x: Tensor) -> list[Tensor]:
@@ -182,7 +191,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.keep or Path(scratch)
         folder.mkdir(parents=True, exist_ok=True)
-        for granularity, storage in ((g, s) for g in ("tensor", "axis", "group") for s in STORAGES):
+        for granularity, storage in ((g, s) for g in ("tensor", "axis", "group", *BLOCK_SIZES) for s in STORAGES):
             if not fnmatch.fnmatch(f"{granularity}/{storage}", args.only):
                 continue
             if granularity != "tensor" and STORAGES[storage][0].is_floating_point:
