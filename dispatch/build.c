@@ -216,8 +216,8 @@ static qf_status plan_memory(qfi_builder *b, uint32_t result)
     pipe->work = works ? QFI_LEAST_WORK + most : 0;
     cost->written = b->value[result].bytes;
     cost->window = QFI_SLOT * pipe->n_slot +
-                   (cost->written < LEAST_WINDOW ? cost->written : LEAST_WINDOW) +
-                   pipe->work + SLACK;
+                   (cost->written < LEAST_WINDOW ? cost->written : LEAST_WINDOW) + pipe->work +
+                   SLACK;
     if (!qf_add(cost->scratch, cost->window, &least) || least > b->ctx->memory)
         QF_FAIL(b->diag, QF_ERR_LIMIT,
                 "%llu bytes of scratch and %llu of working memory exceed %llu",
@@ -236,23 +236,31 @@ static uint64_t input_bytes(const qf_tensor *t)
     return bits < 8 ? (n * bits + 7) / 8 : n * (bits / 8);
 }
 
-static qf_status hold_inputs(qfi_builder *b, const bool *needed)
+/* What the builder notes about inputs while it lowers. */
+static qf_status list_inputs(qfi_builder *b)
+{
+    qf_pipe *pipe = b->pipe;
+
+    pipe->n_input = b->program->n_input;
+    pipe->input = qfi_bump_get(&pipe->pool, pipe->n_input, sizeof *pipe->input);
+    pipe->joined = qfi_bump_get(&pipe->pool, pipe->n_input, sizeof *pipe->joined);
+    return pipe->input && pipe->joined ? QF_OK : no_memory(b->diag);
+}
+
+static void hold_inputs(qfi_builder *b, const bool *needed)
 {
     qf_pipe *pipe = b->pipe;
     const qf_program *p = b->program;
 
-    pipe->storage = qfi_bump_get(&pipe->pool, p->n_input, sizeof *pipe->storage);
-    if (!pipe->storage)
-        return no_memory(b->diag);
     for (uint32_t id = 0; id < p->n_input; id++) {
         if (!needed[id])
             continue;
         pipe->cost.read += input_bytes(&p->input[id]);
-        pipe->storage[pipe->n_storage++] = qf_storage_ref(p->input[id].storage);
+        pipe->input[id] = p->input[id];
+        qf_storage_ref(p->input[id].storage);
     }
     for (uint32_t x = 0; x < b->n_breaker; x++)
         pipe->cost.flops += qfi_breaker_flops(b->breaker[x]);
-    return QF_OK;
 }
 
 static qf_status check_order(qfi_builder *b, const qf_type *type, const uint8_t *order)
@@ -280,6 +288,7 @@ static qf_status build(qfi_builder *b, uint32_t result, const uint8_t *order)
     QF_TRY(mark_needed(b->program, result, needed, b->diag));
     QF_TRY(infer_all(b, needed, result));
     QF_TRY(check_order(b, &b->value[result].type, order));
+    QF_TRY(list_inputs(b));
     b->pipe->type = b->value[result].type;
     b->pipe->bits = qf_dtype_get(b->pipe->type.dtype)->bits;
     QF_TRY(make_segments(b, result, order, segment));
@@ -287,7 +296,8 @@ static qf_status build(qfi_builder *b, uint32_t result, const uint8_t *order)
     b->pipe->n_breaker = b->n_breaker;
     QF_TRY(plan_kept(b, result, segment));
     QF_TRY(plan_memory(b, result));
-    return hold_inputs(b, needed);
+    hold_inputs(b, needed);
+    return QF_OK;
 }
 
 qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t result,
@@ -317,6 +327,7 @@ qf_status qf_pipe_build(const qf_ctx *user, const qf_program *program, uint32_t 
     b->budget = ctx.memory;
     b->temp = temp;
     pipe->pool = pool;
+    pipe->refs = 1;
     st = build(b, result, order);
     pool = pipe->pool;
     temp = b->temp;
@@ -327,16 +338,6 @@ out:
     if (!*out)
         qfi_bump_free(&pool);
     return st;
-}
-
-void qf_pipe_free(qf_pipe *pipe)
-{
-    if (!pipe)
-        return;
-    for (uint32_t i = 0; i < pipe->n_storage; i++)
-        qf_storage_unref(pipe->storage[i]);
-    qfi_bump pool = pipe->pool;
-    qfi_bump_free(&pool);
 }
 
 qf_cost qf_pipe_cost(const qf_pipe *pipe)

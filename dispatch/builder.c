@@ -79,13 +79,29 @@ qf_status qfi_change_box(qfi_builder *b, qfi_change change, uint32_t id)
     return QFI_AGAIN;
 }
 
+/* The same kept value or breaker, or inputs with the same storage, which a pipeline on other inputs
+ * must then find there too. */
+static bool same_source(qfi_builder *b, const qfi_operand *p, const qfi_operand *o)
+{
+    if (p->source != o->source)
+        return false;
+    if (p->which == o->which)
+        return true;
+    const qf_tensor *input = b->program->input;
+    if ((o->source != QFI_MEMORY && o->source != QFI_READ) ||
+        input[p->which].storage != input[o->which].storage)
+        return false;
+    b->pipe->joined[o->which] = 1 + p->which;
+    return true;
+}
+
 static qf_status add_operand(qfi_builder *b, const qfi_operand *o, uint8_t *ref)
 {
     for (int i = 0; i < b->n_operand; i++) {
         const qfi_operand *p = &b->operand[i];
-        if (p->source == o->source && p->storage == o->storage && p->which == o->which &&
-            p->splat == o->splat && p->bits == o->bits && p->row == o->row &&
-            qfi_form_equal(&p->at, &o->at, b->box.n_loop) && p->copy == o->copy) {
+        if (same_source(b, p, o) && p->splat == o->splat && p->bits == o->bits &&
+            p->row == o->row && qfi_form_equal(&p->at, &o->at, b->box.n_loop) &&
+            p->copy == o->copy) {
             *ref = (uint8_t)i;
             return QF_OK;
         }
@@ -135,7 +151,9 @@ qf_status qfi_lower_memory(qfi_builder *b, uint32_t id, const qf_tensor *view, c
                            uint8_t *ref)
 {
     const unsigned bits = qf_dtype_get(view->dtype)->bits;
-    qfi_operand o = { .bits = (uint8_t)(bits > 64 ? 64 : bits), .at = { .base = view->offset } };
+    qfi_operand o = { .bits = (uint8_t)(bits > 64 ? 64 : bits),
+                      .which = id,
+                      .at = { .base = view->offset } };
 
     for (int d = 0; d < view->rank; d++)
         qfi_form_add(&o.at, &row[d], view->stride[d], b->box.n_loop);
@@ -143,9 +161,7 @@ qf_status qfi_lower_memory(qfi_builder *b, uint32_t id, const qf_tensor *view, c
         o.at = in_halves(b, &o.at);
     if (b->value[id].keep && id != b->making) {
         o.source = QFI_KEPT;
-        o.which = id;
     } else {
-        o.storage = view->storage;
         o.source = view->storage->data ? QFI_MEMORY : QFI_READ;
     }
     QF_TRY(pick_loads(b, &o, view->dtype));

@@ -110,7 +110,9 @@ static qf_status fetch_read(qfi_run *run, const qfi_operand *o, int n_loop, cons
     uint64_t span, all;
     const int count = sort_loops(lane, n_loop, n, loop);
     const int dense = dense_loops(lane, n, loop, count, o->bits, &span);
-    reading r = { .run = run, .storage = o->storage, .parts = 1, .total = 1 };
+    reading r = {
+        .run = run, .storage = run->pipe->input[o->which].storage, .parts = 1, .total = 1
+    };
     int64_t lowest = lane->base, packed;
 
     for (int k = 0; k < dense; k++)
@@ -169,7 +171,7 @@ const char *qfi_fetch_memory(const qfi_run *run, const qfi_operand *o, int n_loo
 {
     *at = o->at;
     if (o->source == QFI_MEMORY)
-        return o->storage->data;
+        return run->pipe->input[o->which].storage->data;
     if (o->source == QFI_KEPT)
         return run->kept + run->pipe->kept[o->which].at;
     const qfi_resident *held = o->source == QFI_READ ? find_resident(run, o, n_loop, lo, n) : NULL;

@@ -173,9 +173,10 @@ qf_status qf_pipe_stream(const qf_ctx *user_ctx, const qf_pipe *pipe, qf_arena *
 /* Whether the result goes to memory that an input stands in. */
 static bool goes_in_place(const qf_pipe *pipe, const char *dst)
 {
-    for (uint32_t i = 0; i < pipe->n_storage; i++) {
-        const char *p = pipe->storage[i]->data;
-        if (p && dst < p + pipe->storage[i]->size && p < dst + pipe->cost.written)
+    for (uint32_t i = 0; i < pipe->n_input; i++) {
+        const qf_storage *s = pipe->input[i].storage;
+        const char *p = s ? s->data : NULL;
+        if (p && dst < p + s->size && p < dst + pipe->cost.written)
             return true;
     }
     return false;

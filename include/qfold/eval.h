@@ -30,7 +30,7 @@ typedef struct qf_allocator {
  *                 cancels with ERR_CANCELLED
  *   memory        bytes that one pipeline may use for scratch and windows; 0: QF_MEMORY_DEFAULT
  *   cache         bytes of the last cache level: results of more than half of it are stored past
- *                 the caches. 0: what the CPU says
+ *                 the caches. 0: qf_cache_detect()
  *   providers     QF_PROVIDER_… that may take what they offer (qf_provided_rows) where they are
  *                 ready: products also inside pipelines, other operators in qf_eval. 0: none
  * ERR_ARG from every call if struct_size is not set, or beyond the struct that the library knows. A
@@ -131,6 +131,14 @@ QF_API QF_NODISCARD qf_status qf_pipe_build(const qf_ctx *ctx, const qf_program 
                                             uint32_t result, const uint8_t *order, qf_pipe **out,
                                             qf_diag *diag);
 QF_API void qf_pipe_free(qf_pipe *pipe);
+
+/* The same computation on other inputs, in much less time than building it: `input` holds as many
+ * tensors as the program of `pipe`, and differs from those in storages alone, in memory or behind a
+ * reader as they are; inputs that shared a storage share one. Freed like any other, in any order.
+ * ERR_ARG: an input is not so; ERR_RANGE: one leaves its storage; ERR_NOMEM. Thread-safe. */
+QF_API QF_NODISCARD qf_status qf_pipe_bind(qf_pipe *pipe, const qf_tensor *input, qf_pipe **out,
+                                           qf_diag *diag);
+
 QF_API qf_cost qf_pipe_cost(const qf_pipe *pipe);
 QF_API qf_type qf_pipe_type(const qf_pipe *pipe);
 
