@@ -30,7 +30,7 @@ static qf_status run_small(qfi_fold *fold, qfi_ref ref, void *dst, bool *known, 
     qf_diag local = { 0 };
     qf_status st;
     *known = false;
-    QF_TRY_OUT(qfi_prog_compile(&fold->prog, fold->ctx, ref, NULL, &pipe, NULL, &local));
+    QF_TRY_OUT(qfi_compile_one(&fold->prog, fold->ctx, ref, &pipe, &local));
     if (qf_pipe_cost(pipe).read > MAX_READ)
         goto out;
     QF_TRY_OUT(qf_pipe_run(fold->ctx, pipe, NULL, dst, &local));

@@ -12,6 +12,7 @@ typedef struct planner {
     qfi_run *run;
     qfi_edits *edits;
     size_t cap_constant, cap_payload;
+    qfi_compiler compiler;
 } planner;
 
 static qf_status payload_of_unit(planner *p, uint32_t u, uint32_t *out, qf_diag *diag)
@@ -128,8 +129,8 @@ static qf_status compile(planner *p, uint32_t i, qf_diag *diag)
     qfi_fold *fold = p->fold;
     const qfi_new_payload *payload = &p->edits->new_payload[i];
     qf_diag local = { 0 };
-    const qf_status st = qfi_prog_compile(&fold->prog, fold->ctx, payload->ref, payload->order,
-                                          &fold->pipe[i], &p->run->n_calls[i], &local);
+    const qf_status st = qfi_compile(&p->compiler, payload->ref, payload->order, &fold->pipe[i],
+                                     &p->run->n_calls[i], &local);
     for (size_t e = 0; st != QF_OK && e < sizeof build_errors / sizeof *build_errors; e++) {
         if (build_errors[e].status != st)
             continue;
@@ -162,7 +163,10 @@ static qf_status compile_all(planner *p, qf_diag *diag)
 qf_status qfi_make_plan(qfi_fold *fold, qf_diag *diag)
 {
     qfi_run *run = &qfi_work_of(fold)->run;
-    planner p = { .fold = fold, .run = run, .edits = &fold->edits };
+    planner p = { .fold = fold,
+                  .run = run,
+                  .edits = &fold->edits,
+                  .compiler = { .prog = &fold->prog, .ctx = fold->ctx } };
     run->payload_of = qfi_pool_alloc(&run->pool, run->n_unit, sizeof *run->payload_of);
     run->unit_of_new = qfi_pool_alloc(&run->pool, run->n_unit, sizeof *run->unit_of_new);
     fold->edits.patch = qfi_pool_alloc(&fold->edits.pool, run->n_move, sizeof *fold->edits.patch);
@@ -171,5 +175,7 @@ qf_status qfi_make_plan(qfi_fold *fold, qf_diag *diag)
     for (size_t u = 0; u < run->n_unit; u++)
         run->payload_of[u] = QFI_NONE;
     QF_TRY(add_constants(&p, diag));
-    return compile_all(&p, diag);
+    const qf_status st = compile_all(&p, diag);
+    qfi_compiler_free(&p.compiler);
+    return st;
 }

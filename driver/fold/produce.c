@@ -129,7 +129,7 @@ static qf_status stream(const qfi_fold *fold, qfi_ref ref, counter *c, qf_diag *
 {
     qf_pipe *pipe = NULL;
     qf_status st;
-    QF_TRY_OUT(qfi_prog_compile(&fold->prog, c->ctx, ref, NULL, &pipe, NULL, diag));
+    QF_TRY_OUT(qfi_compile_one(&fold->prog, c->ctx, ref, &pipe, diag));
     QF_TRY_OUT(stream_pipe(pipe, c, diag));
 out:
     qf_pipe_free(pipe);

@@ -15,6 +15,7 @@
 #ifndef QFI_WORK_H
 #define QFI_WORK_H
 
+#include "../graph/compile.h"
 #include "passes.h"
 
 /* Memory that may be written: one per stored payload, per input, per result that is no view of

@@ -43,12 +43,6 @@ QF_NODISCARD qf_status qfi_prog_leaf(qfi_prog *prog, qfi_id value, qfi_ref *out,
 /* Tensor over the bytes of a leaf. Takes no reference. */
 qf_tensor qfi_leaf_tensor(const qf_graph *graph, qfi_id value);
 
-/* Compiles a definition into a pipeline: collects what it needs as a qf_program. order as in
- * qf_pipe_build. */
-QF_NODISCARD qf_status qfi_prog_compile(const qfi_prog *prog, const qf_ctx *ctx, qfi_ref ref,
-                                        const uint8_t *order, qf_pipe **out, uint32_t *n_calls,
-                                        qf_diag *diag);
-
 void qfi_prog_free(qfi_prog *prog);
 
 #endif
