@@ -385,8 +385,26 @@ static bool enter_inputs(qfi_json *j)
     return false;
 }
 
+/* The operands by their names, where there is nothing else to read. */
+static bool take_operands(qfi_lowering *l, qf_str text)
+{
+    const qfi_pt2_argname *name = qfi_pt2_argnames(l->graph, l->node);
+    const qfi_node *node = &l->graph->node[l->node];
+
+    for (uint32_t k = 0; name && k < node->n_in; k++) {
+        qfi_arg *arg = find_arg(l, (qf_str){ text.p + name[k].at, name[k].n });
+        if (!arg)
+            break;
+        arg->kind = QFI_ARG_TENSOR;
+        arg->value = l->graph->operand[node->first_in + k];
+    }
+    return name != NULL;
+}
+
 void qfi_aten_parse(qfi_lowering *l, qf_str text)
 {
+    if (take_operands(l, text))
+        return;
     qfi_json j = reader_of(l->graph, text, l->diag);
 
     if (enter_inputs(&j))

@@ -102,8 +102,15 @@ typedef struct qfi_pt2_typed {
     qfi_id value;
 } qfi_pt2_typed;
 
+/* The name by which a call is given an operand: n bytes, `at` behind the first one of the node's
+ * text. n == 0: there is more to it than a tensor. */
+typedef struct qfi_pt2_argname {
+    uint32_t at, n;
+} qfi_pt2_argname;
+
 /* What the loader keeps of one graph, the top one or a body: graph->source. meta: per value, its
- * TensorMeta; empty if it has none. typed: the entries of tensor_values in their order. */
+ * TensorMeta; empty if it has none. typed: the entries of tensor_values in their order.
+ * argname: per operand. */
 typedef struct qfi_pt2_scope {
     qfi_pt2 *pt2;
     qf_graph *top;
@@ -111,13 +118,17 @@ typedef struct qfi_pt2_scope {
     qfi_pt2_span inputs, outputs, tensor_values, scalar_values[3];
     qfi_pt2_span *meta;
     qfi_pt2_typed *typed;
+    qfi_pt2_argname *argname;
     size_t n_typed;
     qf_str label; /* of a body: what the node calls it */
-    size_t cap_value, cap_meta, cap_typed, cap_node, cap_operand, cap_output, cap_body;
+    size_t cap_value, cap_meta, cap_typed, cap_node, cap_operand, cap_argname, cap_output, cap_body;
 } qfi_pt2_scope;
 
 /* The text of a node: its JSON object. */
 qf_str qfi_pt2_node_text(const qf_graph *graph, qfi_id node);
+
+/* The names of a node's operands, if it is given nothing but tensors, each by itself; else NULL. */
+const qfi_pt2_argname *qfi_pt2_argnames(const qf_graph *graph, qfi_id node);
 
 /* The value of that name in this graph; QFI_NONE if there is none. */
 qfi_id qfi_pt2_value(const qf_graph *graph, qf_str name);

@@ -21,6 +21,13 @@ qf_str qfi_pt2_node_text(const qf_graph *graph, qfi_id node)
                      (size_t)(n->text_end - n->text_begin) };
 }
 
+const qfi_pt2_argname *qfi_pt2_argnames(const qf_graph *graph, qfi_id node)
+{
+    const qfi_node *n = &graph->node[node];
+    const qfi_pt2_argname *names = qfi_pt2_scope_of(graph)->argname;
+    return n->n_in && names[n->first_in].n ? &names[n->first_in] : NULL;
+}
+
 qfi_id qfi_pt2_value(const qf_graph *graph, qf_str name)
 {
     return qfi_names_get(&qfi_pt2_scope_of(graph)->names, name);
@@ -138,15 +145,18 @@ typedef struct building {
     size_t last_argument;      /* where its text begins */
     uint32_t n_last, n_behind; /* operands of it; arguments behind the last body */
     bool plain;                /* those are one operand each */
+    bool named;                /* so far, every argument is a tensor by itself */
     bool has_inputs, has_outputs;
 } building;
 
 static bool add_operand(building *b, qfi_json *j, qfi_id id)
 {
     qf_graph *g = b->graph;
-    g->operand = qfi_pool_grow(pool_of(g), g->operand, g->n_operand,
-                               &qfi_pt2_scope_of(g)->cap_operand, sizeof *g->operand);
-    if (!g->operand)
+    qfi_pt2_scope *s = qfi_pt2_scope_of(g);
+    const uint32_t n = g->n_operand;
+    g->operand = qfi_pool_grow(pool_of(g), g->operand, n, &s->cap_operand, sizeof *g->operand);
+    s->argname = qfi_pool_grow(pool_of(g), s->argname, n, &s->cap_argname, sizeof *s->argname);
+    if (!g->operand || !s->argname)
         return no_memory(j);
     g->operand[g->n_operand++] = id;
     if (id != QFI_NONE)
@@ -207,6 +217,21 @@ static bool operand_graph(void *user, qfi_json *j)
     return qfi_pt2_parts(body, j, body_parts, 2, "a body");
 }
 
+/* A tensor that is given by itself. */
+static bool read_plain(building *b, qfi_json *j, qf_str name, const qfi_pt2_leaf *leaf)
+{
+    const size_t at = (size_t)(name.p - j->text) - b->node.text_begin;
+    const uint32_t n = b->graph->n_operand;
+    if (!operand_leaf(b, j, leaf))
+        return false;
+    b->named =
+        b->named && b->graph->n_operand > n && name.n && at <= UINT32_MAX && name.n <= UINT32_MAX;
+    if (b->named)
+        qfi_pt2_scope_of(b->graph)->argname[n] =
+            (qfi_pt2_argname){ (uint32_t)at, (uint32_t)name.n };
+    return true;
+}
+
 /* {"name", "arg", "kind"} */
 static bool read_argument(building *b, qfi_json *j)
 {
@@ -215,7 +240,8 @@ static bool read_argument(building *b, qfi_json *j)
     bool found = false;
     qfi_pt2_leaf plain = { .kind = QFI_PT2_TENSOR };
     if (qfi_pt2_plain_input(j, &key, &plain.name))
-        return operand_leaf(b, j, &plain);
+        return read_plain(b, j, key, &plain);
+    b->named = false;
     if (!qfi_json_enter(j, QFI_JSON_OBJECT))
         return false;
     while (qfi_json_key(j, &key)) {
@@ -235,7 +261,7 @@ static bool read_operands(building *b, qfi_json *j)
 {
     if (b->has_inputs)
         return qfi_json_fail(j, QF_ERR_SCHEMA, "a node has 'inputs' twice");
-    b->has_inputs = true;
+    b->has_inputs = b->named = true;
     b->node.first_in = b->graph->n_operand;
     b->node.first_body = b->graph->n_body;
     if (!qfi_json_enter(j, QFI_JSON_ARRAY))
@@ -250,6 +276,8 @@ static bool read_operands(building *b, qfi_json *j)
         b->n_behind = b->node.n_body > n_body ? 0 : b->n_behind + 1;
     }
     b->node.n_in = b->graph->n_operand - b->node.first_in;
+    if (b->node.n_in && !b->named)
+        qfi_pt2_scope_of(b->graph)->argname[b->node.first_in].n = 0;
     return j->status == QF_OK;
 }
 
@@ -401,7 +429,9 @@ static bool reserve(qf_graph *g, qfi_json *j)
     g->node = qfi_pool_alloc(pool_of(g), n, sizeof *g->node);
     g->operand = qfi_pool_alloc(pool_of(g), 2 * n, sizeof *g->operand);
     s->typed = qfi_pool_alloc(pool_of(g), n, sizeof *s->typed);
-    if (!value || !meta || !g->node || !g->operand || !s->typed || !qfi_names_reserve(&s->names, n))
+    s->argname = qfi_pool_alloc(pool_of(g), 2 * n, sizeof *s->argname);
+    if (!value || !meta || !g->node || !g->operand || !s->typed || !s->argname ||
+        !qfi_names_reserve(&s->names, n))
         return no_memory(j);
     if (g->n_value) {
         memcpy(value, g->value, g->n_value * sizeof *value);
@@ -410,7 +440,7 @@ static bool reserve(qf_graph *g, qfi_json *j)
     g->value = value;
     s->meta = meta;
     s->cap_value = s->cap_meta = s->cap_node = s->cap_typed = n;
-    s->cap_operand = 2 * n;
+    s->cap_operand = s->cap_argname = 2 * n;
     return true;
 }
 
