@@ -5,12 +5,13 @@
 
 #include <qfold/types.h>
 
-/* An open input. path: as given. Thread-safe after opening. */
+/* An open input. path: as given. Thread-safe after opening. read_bytes: what was read into memory;
+ * updated atomically.  ahead: bytes that read_along has at hand. */
 typedef struct qfi_file {
     char *path;
     int fd;
-    uint64_t size;
-    uint64_t read_bytes; /* what was read into memory; updated atomically */
+    uint64_t size, read_bytes;
+    struct qfi_ahead *ahead;
 } qfi_file;
 
 QF_NODISCARD qf_status qfi_file_open(const char *path, qfi_file *out, qf_diag *diag);
@@ -20,6 +21,10 @@ bool qfi_file_exists(const char *path);
 /* Exactly n bytes from `at`; ERR_TRUNCATED past the end, ERR_READ else. */
 QF_NODISCARD qf_status qfi_file_read(qfi_file *file, uint64_t at, void *dst, size_t n,
                                      qf_diag *diag);
+/* The same for reads of which many are short and stand one behind the other: then what follows one
+ * is read with it. */
+QF_NODISCARD qf_status qfi_file_read_along(qfi_file *file, uint64_t at, void *dst, size_t n,
+                                           qf_diag *diag);
 
 /* A file being written in the target's folder. path: its name for the time being; NULL while it has
  * none. */

@@ -117,7 +117,7 @@ static qf_status read_member(void *ctx, uint64_t at, void *dst, size_t n, qf_dia
                 "%s: %zu bytes at byte %llu of zip member '%.*s' are beyond its end",
                 r->source.file->path, n, (unsigned long long)at, QFI_STR(m->name));
     if (stored)
-        QF_TRY(qfi_file_read(r->source.file, m->data + at, dst, n, diag));
+        QF_TRY(qfi_file_read_along(r->source.file, m->data + at, dst, n, diag));
     pthread_mutex_lock(&r->lock);
     qf_status st = r->failed;
     if (st != QF_OK)

@@ -44,6 +44,43 @@ static void test_read(void **state)
     qfi_file_close(&file); /* closing twice is harmless */
 }
 
+/* Short reads one behind the other: right bytes, few of them read twice, nothing read for those that
+ * stand apart. */
+static void test_along(void **state)
+{
+    (void)state;
+    enum { SIZE = 200000, SHORT = 24 };
+    static uint8_t bytes[SIZE];
+    uint8_t back[2 * SHORT];
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (uint8_t)(i * 13 >> 4);
+    qfi_file file = input("along", bytes, SIZE);
+    qf_diag diag = { 0 };
+    for (uint64_t at = 0; at + SHORT <= SIZE; at += 8000) {
+        assert_ok(qfi_file_read_along(&file, at + 4000, back, SHORT, &diag), &diag);
+        assert_memory_equal(back, bytes + at + 4000, SHORT);
+    }
+    assert_int_equal(file.read_bytes, SIZE / 8000 * SHORT);
+    file.read_bytes = 0;
+    for (uint64_t at = SIZE - 300 * 150; at + SHORT <= SIZE; at += 150) {
+        assert_ok(qfi_file_read_along(&file, at, back, SHORT, &diag), &diag);
+        assert_memory_equal(back, bytes + at, SHORT);
+    }
+    assert_true(file.read_bytes < SIZE / 3);
+    assert_ok(qfi_file_read_along(&file, SIZE - 1, back, 1, &diag), &diag);
+    assert_int_equal(back[0], bytes[SIZE - 1]);
+    assert_ok(qfi_file_read_along(&file, SIZE, NULL, 0, &diag), &diag);
+    assert_fails(qfi_file_read_along(&file, SIZE - 1, back, 2, &diag), &diag, QF_ERR_TRUNCATED,
+                 "beyond the end");
+    diag = (qf_diag){ 0 };
+    assert_int_equal(truncate(file.path, 1000), 0);
+    assert_ok(qfi_file_read_along(&file, 0, back, SHORT, &diag), &diag);
+    assert_ok(qfi_file_read_along(&file, SHORT, back, SHORT, &diag), &diag);
+    assert_fails(qfi_file_read_along(&file, 990, back, SHORT, &diag), &diag, QF_ERR_TRUNCATED,
+                 "ends at byte 1000");
+    qfi_file_close(&file);
+}
+
 static void test_shrunk(void **state)
 {
     (void)state;
@@ -318,12 +355,19 @@ static void test_write_error(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_read),        cmocka_unit_test(test_shrunk),
-        cmocka_unit_test(test_unreadable),  cmocka_unit_test(test_target),
-        cmocka_unit_test(test_race),        cmocka_unit_test(test_unseen_until_finished),
-        cmocka_unit_test(test_bad_targets), cmocka_unit_test(test_links),
-        cmocka_unit_test(test_mode),        cmocka_unit_test(test_over_input),
-        cmocka_unit_test(test_copy),        cmocka_unit_test(test_copy_between_devices),
+        cmocka_unit_test(test_read),
+        cmocka_unit_test(test_along),
+        cmocka_unit_test(test_shrunk),
+        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(test_target),
+        cmocka_unit_test(test_race),
+        cmocka_unit_test(test_unseen_until_finished),
+        cmocka_unit_test(test_bad_targets),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_mode),
+        cmocka_unit_test(test_over_input),
+        cmocka_unit_test(test_copy),
+        cmocka_unit_test(test_copy_between_devices),
         cmocka_unit_test(test_write_error),
     };
     return check_exit(cmocka_run_group_tests(tests, NULL, scratch_remove));
