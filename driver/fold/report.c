@@ -4,10 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../graph/hash.h"
+
 /* Names of sources are for people: a result that comes from more stored tensors lists the first
  * ones. */
 #define MAX_SOURCES 64u
 #define MAX_VISITED 4096u
+/* Thousands of nodes share a few operators, whose names are copied once. */
+#define OPS 64u
 
 typedef struct writer {
     const qfi_fold *fold;
@@ -19,7 +23,8 @@ typedef struct writer {
     qfi_ref *queue;
     const char *name[MAX_SOURCES];
     uint32_t n_name;
-    bool failed; /* memory ran out: told at the end */
+    qf_str op[OPS]; /* copies, each in the place that its hash gives */
+    bool failed;    /* memory ran out: told at the end */
 } writer;
 
 static const char *text(writer *w, qf_str s)
@@ -27,6 +32,14 @@ static const char *text(writer *w, qf_str s)
     const char *copy = s.n ? qfi_pool_text(w->pool, s.p, s.n) : "";
     w->failed |= !copy;
     return copy ? copy : "";
+}
+
+static const char *text_of_op(writer *w, qf_str op)
+{
+    qf_str *known = &w->op[qfi_hash_bytes(0, op.p, op.n) % OPS];
+    if (!known->p || !qfi_str_equal(*known, op))
+        *known = (qf_str){ text(w, op), op.n };
+    return known->p;
 }
 
 static void *array(writer *w, size_t n, size_t size)
@@ -98,7 +111,7 @@ static void write_node(writer *w, qfi_id n, qf_report_node *out)
     const qfi_part *part = &w->fold->whole.part[qfi_node_part(&w->fold->whole, n)];
     *out = (qf_report_node){ .graph = text(w, part->graph->path),
                              .name = text(w, node->name),
-                             .op = text(w, node->op),
+                             .op = text_of_op(w, node->op),
                              .verdict = state->verdict,
                              .reason = state->verdict == QF_KEPT ? state->reason : QF_REASON_none,
                              .bytes = bytes_of_results(w->graph, node),
