@@ -94,7 +94,7 @@ static uint64_t probe_cache(void)
 }
 #endif
 
-uint64_t qfi_cpu_cache(void)
+uint64_t qf_cache_detect(void)
 {
     const uint64_t size = probe_cache();
 

@@ -50,7 +50,7 @@ bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes)
 {
     if (ctx->cache == 0 && bytes < LEAST_CACHE)
         return false;
-    return bytes >= (ctx->cache ? ctx->cache : qfi_cpu_cache()) / 2;
+    return bytes >= (ctx->cache ? ctx->cache : qf_cache_detect()) / 2;
 }
 
 /* A chunk with room for `bytes`, and at least twice as large as the one before it. */

@@ -13,9 +13,6 @@ qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag);
  * the caches 0.44 for 8 MiB; 1.4 and 1.2 for 16 MiB; 5.4 and 4.0 for 48 MiB.) */
 bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes);
 
-/* Bytes of the last cache level, as the CPU says; a guess where it does not. */
-uint64_t qfi_cpu_cache(void);
-
 /* Blocks that are freed together. Zero-initialise and set `from`. */
 typedef struct qfi_bump {
     qf_allocator from;

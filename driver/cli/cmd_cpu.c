@@ -8,21 +8,28 @@
 #include "args.h"
 #include "terminal.h"
 
-static void print_cache(const char *title, int name)
+static void print_cache(const char *title, uint64_t size)
 {
     char text[24];
-    const long size = sysconf(name);
-    if (size > 0)
-        printf("%-10s %s\n", title, qfi_human((uint64_t)size, text));
+    printf("%-10s %s\n", title, qfi_human(size, text));
 }
 
+/* One that a core has for itself, where the system tells. */
+static void print_own_cache(const char *title, int name)
+{
+    const long size = sysconf(name);
+    if (size > 0)
+        print_cache(title, (uint64_t)size);
+}
+
+/* The last one is what the library goes by: systems may add up those of all cores. */
 static void print_caches(void)
 {
 #ifdef _SC_LEVEL1_DCACHE_SIZE
-    print_cache("L1 data", _SC_LEVEL1_DCACHE_SIZE);
-    print_cache("L2", _SC_LEVEL2_CACHE_SIZE);
-    print_cache("L3", _SC_LEVEL3_CACHE_SIZE);
+    print_own_cache("L1 data", _SC_LEVEL1_DCACHE_SIZE);
+    print_own_cache("L2", _SC_LEVEL2_CACHE_SIZE);
 #endif
+    print_cache("last level", qf_cache_detect());
 }
 
 /* How many rows have this as their highest level. */

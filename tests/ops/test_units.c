@@ -467,6 +467,8 @@ static void names(void **state)
     assert_int_equal(qf_dtype_from_onnx(0), QF_DT_none);
     assert_string_equal(qf_version(), "0.1.0");
     assert_string_equal(qf_caps_name(0), "scalar");
+    assert_in_range(qf_cache_detect(), 64 << 10, 4ull << 30);
+    assert_int_equal(qf_cache_detect() % 64, 0);
     qf_diag diag = { 0 };
     assert_int_equal(qf_fail(&diag, QF_ERR_NAME, "a\nb"), QF_ERR_NAME);
     assert_int_equal(qf_fail(&diag, QF_ERR_JSON, "later"), QF_ERR_JSON);
