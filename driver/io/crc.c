@@ -9,15 +9,17 @@
 #define X_0 0x80000000u
 #define X_8 0x00800000u
 
-uint32_t qfi_crc_of(const void *data, size_t n)
+uint32_t qfi_crc_more(uint32_t crc, const void *data, size_t n)
 {
-    return n ? libdeflate_crc32(0, data, n) : 0;
+    if (qfi_crc_is_wide(n))
+        return qfi_crc_wide(crc, data, n);
+    return n ? libdeflate_crc32(crc, data, n) : crc;
 }
 
 void qfi_crc_digest(void *user, const void *data, size_t n, qf_digest *note)
 {
     (void)user;
-    note->word[0] = qfi_crc_of(data, n);
+    note->word[0] = qfi_crc_more(0, data, n);
 }
 
 /* The product of two polynomials modulo P. */

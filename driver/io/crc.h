@@ -7,8 +7,12 @@
 
 #include <qfold/eval.h>
 
-/* The sum of n bytes. */
-uint32_t qfi_crc_of(const void *data, size_t n);
+/* The sum of what `crc` is the sum of (0: nothing), and n bytes behind it. */
+uint32_t qfi_crc_more(uint32_t crc, const void *data, size_t n);
+
+/* crc_wide.c: whether n bytes are best summed up there; that. */
+bool qfi_crc_is_wide(size_t n);
+uint32_t qfi_crc_wide(uint32_t crc, const void *data, size_t n);
 
 /* The sum of what was appended so far. shift, size: the factor that moves a sum behind `size` more
  * bytes, of the last part: parts come in few sizes. Zero-initialise. */

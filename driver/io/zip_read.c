@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "crc.h"
 #include "zip.h"
 #include "zip_internal.h"
 
@@ -61,7 +62,7 @@ static qf_status read_whole(const source *s, qfi_pool *pool, uint8_t **out, qf_d
     QF_TRY_OUT(qfi_file_read(s->file, m->data, packed ? packed : bytes, (size_t)m->packed, diag));
     if (packed)
         QF_TRY_OUT(inflate_into(s, packed, bytes, diag));
-    QF_TRY_OUT(check_crc(s, libdeflate_crc32(0, bytes, (size_t)m->size), diag));
+    QF_TRY_OUT(check_crc(s, qfi_crc_more(0, bytes, (size_t)m->size), diag));
     *out = bytes;
 out:
     qfi_pool_free(&scratch);
@@ -102,7 +103,7 @@ static qf_status follow(reader *r, uint64_t at, const uint8_t *bytes, size_t n, 
     if (at > r->next || at + n <= r->next)
         return QF_OK;
     const size_t known = (size_t)(r->next - at);
-    r->crc = libdeflate_crc32(r->crc, bytes + known, n - known);
+    r->crc = qfi_crc_more(r->crc, bytes + known, n - known);
     r->next = at + n;
     return r->next < r->source.member.size ? QF_OK : check_crc(&r->source, r->crc, diag);
 }

@@ -1,10 +1,10 @@
 /* Writing archives as torch does. All sizes are known before the first byte, but CRCs are not: they
  * stand in a data descriptor behind the data and in the directory at the end, so nothing is patched
  * backwards. */
-#include <libdeflate.h>
 #include <string.h>
 
 #include "bytes.h"
+#include "crc.h"
 #include "zip.h"
 #include "zip_internal.h"
 
@@ -149,7 +149,7 @@ qf_status qfi_zip_put_parts(qfi_zip_writer *w, qf_str name, const qfi_parts *par
 {
     entry e = { .name = name };
     for (size_t i = 0; i < parts->n; i++) {
-        e.crc = libdeflate_crc32(e.crc, parts->part[i].p, parts->part[i].n);
+        e.crc = qfi_crc_more(e.crc, parts->part[i].p, parts->part[i].n);
         e.size += parts->part[i].n;
     }
     e.packed = e.size;
