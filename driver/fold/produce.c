@@ -10,77 +10,19 @@
 
 /* ---------------------------------------- NaN and infinity */
 
-/* Counts that fit an element's width are added up in vectors of elements. */
-#define STRIDE ((size_t)1 << 15)
-
-static uint64_t count_16(const unsigned char *p, size_t n, uint16_t exponent)
-{
-    uint16_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint16_t x;
-        memcpy(&x, p + 2 * i, sizeof x);
-        count = (uint16_t)(count + ((x & exponent) == exponent));
-    }
-    return count;
-}
-
-static uint64_t count_32(const unsigned char *p, size_t n)
-{
-    uint32_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t x;
-        memcpy(&x, p + 4 * i, sizeof x);
-        count += (x & 0x7f800000u) == 0x7f800000u;
-    }
-    return count;
-}
-
-static uint64_t count_64(const unsigned char *p, size_t n)
-{
-    uint64_t count = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x;
-        memcpy(&x, p + 8 * i, sizeof x);
-        count += (x & 0x7ff0000000000000u) == 0x7ff0000000000000u;
-    }
-    return count;
-}
-
-/* A sink before the sink: counts on its way in. ctx, arena: what the pipeline runs in.  size: bytes
- * of an element, 0 if there is nothing to count. The count is word 0 of a note, the rest belongs to
- * the sink behind. */
+/* A sink before the sink: counts on its way in. ctx, arena: what the pipeline runs in. The count is
+ * word 0 of a note, the rest belongs to the sink behind. */
 typedef struct counter {
     const qf_ctx *ctx;
     qf_arena *arena;
     qf_dtype dtype;
-    size_t size;
     uint64_t count;
     const qf_sink *sink;
 } counter;
 
 static counter counter_of(const qf_ctx *ctx, qf_arena *arena, qf_dtype dtype)
 {
-    const bool counts =
-        dtype == QF_DT_f16 || dtype == QF_DT_bf16 || dtype == QF_DT_f32 || dtype == QF_DT_f64;
-    return (counter){ .ctx = ctx,
-                      .arena = arena,
-                      .dtype = dtype,
-                      .size = counts ? qf_dtype_get(dtype)->bits / 8u : 0 };
-}
-
-static uint64_t count_elements(const counter *c, const unsigned char *p, size_t n)
-{
-    uint64_t count = 0;
-    for (size_t part; n > 0; p += part * c->size, n -= part) {
-        part = n < STRIDE ? n : STRIDE;
-        if (c->size == 8)
-            count += count_64(p, part);
-        else if (c->size == 4)
-            count += count_32(p, part);
-        else
-            count += count_16(p, part, c->dtype == QF_DT_f16 ? 0x7c00 : 0x7f80);
-    }
-    return count;
+    return (counter){ .ctx = ctx, .arena = arena, .dtype = dtype };
 }
 
 static void count_window(void *user, const void *data, size_t n, qf_digest *note)
@@ -91,7 +33,7 @@ static void count_window(void *user, const void *data, size_t n, qf_digest *note
     if (c->sink && c->sink->digest)
         c->sink->digest(c->sink->user, data, n, &behind);
     note->word[1] = behind.word[0];
-    note->word[0] = c->size ? count_elements(c, data, n / c->size) : 0;
+    note->word[0] = qfi_count_nonfinite(c->dtype, data, n);
 }
 
 static qf_status pass_on(void *user, const void *data, size_t n, const qf_digest *note,
@@ -165,7 +107,7 @@ static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, const counter
         if (!needed[i])
             continue;
         counter c = counter_of(made->ctx, made->arena, prog->def[i].type.dtype);
-        if (prog->def[i].leaf != QFI_NONE && c.size)
+        if (prog->def[i].leaf != QFI_NONE && qfi_may_be_nonfinite(c.dtype))
             st = stream(fold, i, &c, diag);
         *finite = !c.count && !is_nonfinite_literal(&prog->def[i]);
     }

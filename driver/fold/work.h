@@ -264,6 +264,10 @@ QF_NODISCARD qf_status qfi_carry_blocks(qfi_fold *fold, const qfi_def *view, qfi
 QF_NODISCARD qf_status qfi_carry_cat(qfi_fold *fold, uint8_t dim, const qfi_quantised *part,
                                      uint32_t n, qfi_quantised *out, bool *carried, qf_diag *diag);
 
+/* nonfinite.c: elements that are NaN or infinite; whether any of that dtype can be */
+uint64_t qfi_count_nonfinite(qf_dtype dtype, const void *data, size_t bytes);
+bool qfi_may_be_nonfinite(qf_dtype dtype);
+
 /* carry.c, policy.c, apart.c, plan.c, rewrite.c */
 QF_NODISCARD qf_status qfi_carry(qfi_fold *fold, qf_diag *diag);
 QF_NODISCARD qf_status qfi_policy(qfi_fold *fold, qf_diag *diag);
