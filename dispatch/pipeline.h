@@ -45,8 +45,9 @@ typedef enum qfi_source {
 
 /* at: element number in the storage or the kept value (unused by PANEL and SPLAT).  row: PANEL:
  * coordinate in each dim of the breaker's result.  bits: of an element, 4 or 8 … 64.  which: number
- * of the input, the kept value or the breaker.  slot: where tiles are loaded if the memory is not adjacent.  copy
- * (4-bit elements: unpack, NULL where stages take nibbles), transpose: kernels that load. */
+ * of the input, the kept value or the breaker.  slot: where tiles are loaded if the memory is not
+ * adjacent.  copy (4-bit elements: unpack, NULL where stages take nibbles), transpose: kernels that
+ * load. */
 typedef struct qfi_operand {
     uint8_t source, bits, slot;
     uint32_t which;
@@ -160,10 +161,10 @@ typedef struct qfi_kept {
     const qfi_segment *segment;
 } qfi_kept;
 
-/* input: of the program, storages referenced while the pipeline lives, NULL for what the result does
- * not need.  joined: likewise, 1 + the input with the same storage that it is read as, 0 if it is
- * read as itself.  parent, refs: a bound pipeline owns its inputs alone, all else is its parent's,
- * which counts itself and whoever is bound to it. */
+/* input: of the program, storages referenced while the pipeline lives, NULL for what the result
+ * does not need.  joined: likewise, 1 + the input with the same storage that it is read as, 0 if it
+ * is read as itself.  parent, refs: a bound pipeline owns its inputs alone, all else is its
+ * parent's, which counts itself and whoever is bound to it. */
 struct qf_pipe {
     qfi_bump pool;
     struct qf_pipe *parent;

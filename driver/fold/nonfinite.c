@@ -6,7 +6,7 @@
 /* Lanes count in so many bytes before they are added up: less than any lane holds. */
 #define STRIDE ((size_t)1 << 16)
 
-/* Elements of `lane` that have all bits of the exponent; `wide` elements are two lanes, of which the
+/* Elements of `lane` that have all bits of the exponent; `wide` ones are two lanes, of which the
  * upper one has it. Two vectors at a time make 50 GB/s from the second cache level; of a plain loop
  * gcc makes 25 to 50, and 10 over 64-bit elements. Behind the end stand zeros, which are finite. */
 #define DEFINE_COUNT(name, lane)                                                                   \

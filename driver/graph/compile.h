@@ -1,5 +1,5 @@
-/* From a definition to a pipeline: what it is computed from is collected as a qf_program, and built,
- * or bound where one like it was built before. */
+/* From a definition to a pipeline: what it is computed from is collected as a qf_program, and
+ * built, or bound where one like it was built before. */
 #ifndef QFI_COMPILE_H
 #define QFI_COMPILE_H
 

@@ -13,9 +13,9 @@
 /* The most that one system call is asked for; the kernel's own limit is just below 2 GiB. */
 #define LARGEST_READ ((size_t)1 << 30)
 
-/* Weights of a few bytes stand 100 to 200 bytes apart: one read for 100 of them takes as long as two
- * of one each. What is read by more than MOST_SHORT at once, or MOST_GAP behind the last, is no such
- * weight. */
+/* Weights of a few bytes stand 100 to 200 bytes apart: one read for 100 of them takes as long as
+ * two of one each. What is read by more than MOST_SHORT at once, or MOST_GAP behind the last, is no
+ * such weight. */
 #define AHEAD ((size_t)16 << 10)
 #define MOST_SHORT ((size_t)512)
 #define MOST_GAP ((uint64_t)1 << 10)
@@ -109,8 +109,8 @@ qf_status qfi_file_read(qfi_file *file, uint64_t at, void *dst, size_t n, qf_dia
     return QF_OK;
 }
 
-/* Reads from `at` on as much as may be at hand. A failure is no matter: whoever reads those bytes by
- * themselves is told. */
+/* Reads from `at` on as much as may be at hand. A failure is no matter: whoever reads those bytes
+ * by themselves is told. */
 static void look_ahead(qfi_file *file, uint64_t at)
 {
     struct qfi_ahead *a = file->ahead;

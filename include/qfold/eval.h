@@ -139,6 +139,7 @@ QF_API void qf_pipe_free(qf_pipe *pipe);
 QF_API QF_NODISCARD qf_status qf_pipe_bind(qf_pipe *pipe, const qf_tensor *input, qf_pipe **out,
                                            qf_diag *diag);
 
+/* What it will do; the type of its result. */
 QF_API qf_cost qf_pipe_cost(const qf_pipe *pipe);
 QF_API qf_type qf_pipe_type(const qf_pipe *pipe);
 

@@ -44,8 +44,8 @@ static void test_read(void **state)
     qfi_file_close(&file); /* closing twice is harmless */
 }
 
-/* Short reads one behind the other: right bytes, few of them read twice, nothing read for those that
- * stand apart. */
+/* Short reads one behind the other: right bytes, few of them read twice, nothing read for those
+ * that stand apart. */
 static void test_along(void **state)
 {
     (void)state;
