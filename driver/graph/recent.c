@@ -64,6 +64,14 @@ qf_pipe *qfi_recent_find(const qfi_recent *recent, const qfi_recent_key *key)
     return e->pipe;
 }
 
+static uint64_t size_of(const qf_program *p)
+{
+    uint64_t size = p->n_step;
+    for (uint32_t i = 0; i < p->n_step; i++)
+        size += p->step[i].n_in;
+    return size;
+}
+
 /* Steps of their own, with what they point at. NULL when out of memory. */
 static const qf_step *copy_steps(qfi_pool *pool, const qf_program *p)
 {
@@ -93,7 +101,7 @@ void qfi_recent_keep(qfi_recent *recent, const qfi_recent_key *key, qf_pipe *pip
     const qf_program *p = key->program;
     entry **place = &recent->entry[key->hash % QFI_RECENT];
     qfi_pool pool = { 0 };
-    if (p->n_step > QFI_RECENT_STEPS)
+    if (size_of(p) > QFI_RECENT_SIZE)
         return;
     entry *e = qfi_pool_alloc(&pool, 1, sizeof *e);
     const qf_step *step = e ? copy_steps(&pool, p) : NULL;

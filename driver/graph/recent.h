@@ -7,8 +7,9 @@
 
 /* How many are known; of two that meet in one place, the later one. */
 #define QFI_RECENT 64
-/* Larger programs are built for each of their inputs: that takes longer, but is seldom. */
-#define QFI_RECENT_STEPS 64
+/* Steps and operands of the largest program that is remembered. Longer ones are built for each of
+ * their inputs: that takes longer, but is seldom. */
+#define QFI_RECENT_SIZE 256
 
 /* A program, the value of it that is wanted, and the order of its `rank` dims as in
  * qf_pipe_build. */

@@ -81,7 +81,7 @@ static void test_long(void **state)
         w[i] = add_stored(m, QF_VALUE_PARAM, name_of(i, 0), TYPE(f32, 5));
     for (int i = 0; i < 3; i++) {
         qfi_id x = w[i];
-        for (int k = 0; k < 80; k++)
+        for (int k = 0; k < 100; k++)
             x = add_call(m, "x", "t.add.d", IN(x, x), NO_ARGS);
         add_output(m, x);
     }
