@@ -250,3 +250,10 @@ bool qfi_pt2_argument(qfi_json *j, const qfi_pt2_visitor *visitor)
         return false;
     return !r.pending || emit(&r, j, r.begin);
 }
+
+const qfi_pt2_argname *qfi_pt2_argnames(const qf_graph *graph, qfi_id node)
+{
+    const qfi_node *n = &graph->node[node];
+    const qfi_pt2_argname *names = qfi_pt2_scope_of(graph)->argname;
+    return n->n_in && names[n->first_in].n ? &names[n->first_in] : NULL;
+}

@@ -21,13 +21,6 @@ qf_str qfi_pt2_node_text(const qf_graph *graph, qfi_id node)
                      (size_t)(n->text_end - n->text_begin) };
 }
 
-const qfi_pt2_argname *qfi_pt2_argnames(const qf_graph *graph, qfi_id node)
-{
-    const qfi_node *n = &graph->node[node];
-    const qfi_pt2_argname *names = qfi_pt2_scope_of(graph)->argname;
-    return n->n_in && names[n->first_in].n ? &names[n->first_in] : NULL;
-}
-
 qfi_id qfi_pt2_value(const qf_graph *graph, qf_str name)
 {
     return qfi_names_get(&qfi_pt2_scope_of(graph)->names, name);
