@@ -112,6 +112,27 @@ class Weights(nn.Module):
         return [x * view.run(*(self.weight(view, k) for k in range(view.n))) for view in VIEWS]
 
 
+class Pair(nn.Module):
+    """integers -> dequantize -> quantize -> dequantize: what is stored in the end are the integers of the beginning."""
+
+    def __init__(self, granularity: str, storage: str) -> None:
+        super().__init__()
+        self.granularity, (self.dtype, self.low, self.high) = granularity, STORAGES[storage]
+        g = torch.Generator().manual_seed(3)
+        self.register_buffer("q", torch.randint(self.low, self.high + 1, (ROWS, COLUMNS), generator=g).to(self.dtype))
+        self.register_buffer("scale", torch.rand(ROWS, generator=g) / 16 + 0.01)
+        self.register_buffer("zero", torch.randint(-3, 4, (ROWS,), generator=g))
+
+    def forward(self, x: Tensor) -> list[Tensor]:
+        bounds = self.low, self.high, self.dtype
+        if self.granularity == "tensor":
+            w = Q.dequantize_per_tensor(self.q, 0.0371, 2, *bounds)
+            return [x * Q.dequantize_per_tensor(Q.quantize_per_tensor(w, 0.0371, 2, *bounds), 0.0371, 2, *bounds)]
+        w = Q.dequantize_per_channel(self.q, self.scale, self.zero, 0, *bounds)
+        again = Q.quantize_per_channel(w, self.scale, self.zero, 0, *bounds)
+        return [x * Q.dequantize_per_channel(again, self.scale, self.zero, 0, *bounds)]
+
+
 def integers(weights: Weights, view: View) -> Tensor:
     """The view of the stored elements, by their bits: not every operator takes every dtype."""
     bits = [getattr(weights, f"{view.name}_q{k}") for k in range(view.n)]
@@ -181,6 +202,21 @@ def findings(granularity: str, storage: str, tool: Path, folder: Path) -> Iterat
     yield f"{granularity}/{storage}/again", None if again.read_bytes() == target.read_bytes() else "folding again changes bytes"
 
 
+def pair_findings(granularity: str, storage: str, tool: Path, folder: Path) -> Iterator[tuple[str, str | None]]:
+    source, target = folder / "in.pt2", folder / "out.pt2"
+    pair, x = Pair(granularity, storage).eval(), torch.tensor(1.7)
+    torch.export.save(torch.export.export(pair, (x,), strict=False), str(source))
+    fold(tool, source, target)
+    program = torch.export.load(str(target))
+    used = next(n for n in program.graph.nodes if n.op == "output").args[0][0].args[1]
+    wrong = None if is_dequantize(used) else f"{used.name} stands in front of the use"
+    if not wrong and not torch.equal(constant(program, used.args[0].name), pair.q):
+        wrong = "other integers"
+    if not torch.equal(outputs(program, x)[0], outputs(torch.export.load(str(source)), x)[0]):
+        wrong = "another result"
+    yield f"{granularity}/{storage}/pair", wrong
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--qfold", type=Path, required=True)
@@ -197,7 +233,10 @@ def main() -> int:
             if granularity != "tensor" and STORAGES[storage][0].is_floating_point:
                 skipped += len(VIEWS)  # torch itself refuses f8 times f32
                 continue
-            for name, wrong in findings(granularity, storage, args.qfold, folder):
+            found = list(findings(granularity, storage, args.qfold, folder))
+            if granularity in ("tensor", "axis") and not STORAGES[storage][0].is_floating_point:
+                found += pair_findings(granularity, storage, args.qfold, folder)
+            for name, wrong in found:
                 passed, failed = passed + (wrong is None), failed + (wrong is not None)
                 if wrong is not None:
                     print(f"FAILED {name}: {wrong}", flush=True)
