@@ -24,6 +24,8 @@ static const struct {
     { QF_OP_put, qfi_put_make },
     { QF_OP_nonzero, qfi_nonzero_make },
     { QF_OP_cumprod, qfi_scan_make },
+    { QF_OP_cummax, qfi_scan_make },
+    { QF_OP_cummin, qfi_scan_make },
 };
 
 bool qfi_breaker_is_whole(const qfi_builder *b, uint32_t id)
@@ -32,7 +34,7 @@ bool qfi_breaker_is_whole(const qfi_builder *b, uint32_t id)
 
     if (op == QF_OP_put)
         return b->value[id].bytes <= b->budget / 2;
-    return op == QF_OP_cumsum || op == QF_OP_cumprod || op == QF_OP_argsort || op == QF_OP_nonzero;
+    return qfi_is_scan(op) || op == QF_OP_argsort || op == QF_OP_nonzero;
 }
 
 qf_status qfi_breaker_finish(qfi_builder *b, qfi_breaker *x)

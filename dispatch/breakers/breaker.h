@@ -14,6 +14,9 @@ qfi_breaker_make qfi_matmul_make, qfi_reduce_make, qfi_scan_make, qfi_gather_mak
 qfi_breaker_run qfi_matmul_run, qfi_reduce_run, qfi_scan_run, qfi_gather_run, qfi_extreme_run,
     qfi_order_run, qfi_put_run, qfi_nonzero_run;
 
+/* Whether an operator is a scan: a prefix sum, product or extreme. */
+bool qfi_is_scan(qf_op op);
+
 /* Whether a part of the value takes as much work as all of it: it is kept, unless a value that can
  * do without is too large for that. */
 bool qfi_breaker_is_whole(const qfi_builder *b, uint32_t id);

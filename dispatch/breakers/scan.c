@@ -1,7 +1,8 @@
-/* Prefix sums and products: rows along the scanned dim, each run through in f64 or i64 in order,
+/* Prefix sums, products and extremes: rows along the scanned dim, each run through in f64 or i64 in order,
  * every prefix rounded to the result's type. */
 #include "dispatch/breakers/panels.h"
 
+#include <math.h>
 #include <string.h>
 
 qf_status qfi_scan_make(qfi_builder *b, qfi_breaker *x)
@@ -29,50 +30,79 @@ typedef struct scan {
     qfi_panels panels;
 } scan;
 
-/* Runs through `rows` rows of `width` elements of `type`, in place; *carried: what each row hands
- * on. */
-#define RUN_THROUGH(name, type, operator)                                                          \
+/* Runs through `rows` rows of `width` elements of `type`, in place, each becoming `next` of what
+ * came before it, `had`, and itself, `v`; *carried: what each row hands on. */
+#define RUN_THROUGH(name, type, next)                                                              \
     static void name(char *values, int64_t rows, int64_t width, char *carried)                     \
     {                                                                                              \
         for (int64_t i = 0; i < rows; i++, carried += sizeof(type)) {                              \
-            type v, so_far;                                                                        \
-            memcpy(&so_far, carried, sizeof so_far);                                               \
+            type v, had;                                                                           \
+            memcpy(&had, carried, sizeof had);                                                     \
             for (int64_t j = 0; j < width; j++, values += sizeof(type)) {                          \
                 memcpy(&v, values, sizeof v);                                                      \
-                so_far = so_far operator v;                                                        \
-                memcpy(values, &so_far, sizeof so_far);                                            \
+                had = next;                                                                        \
+                memcpy(values, &had, sizeof had);                                                  \
             }                                                                                      \
-            memcpy(carried, &so_far, sizeof so_far);                                               \
+            memcpy(carried, &had, sizeof had);                                                     \
         }                                                                                          \
     }
 
-RUN_THROUGH(add_floats, double, +)
-RUN_THROUGH(add_integers, uint64_t, +)
-RUN_THROUGH(multiply_floats, double, *)
-RUN_THROUGH(multiply_integers, uint64_t, *)
+/* Of equal elements the last, which shows in zeros; a NaN stays. */
+RUN_THROUGH(add_floats, double, had + v)
+RUN_THROUGH(multiply_floats, double, had *v)
+RUN_THROUGH(raise_floats, double, had != had || had > v ? had : v)
+RUN_THROUGH(lower_floats, double, had != had || had < v ? had : v)
+RUN_THROUGH(add_integers, uint64_t, had + v)
+RUN_THROUGH(multiply_integers, uint64_t, had *v)
+RUN_THROUGH(raise_integers, int64_t, had > v ? had : v)
+RUN_THROUGH(lower_integers, int64_t, had < v ? had : v)
+
+/* What runs through the rows, and what they start from. */
+static const struct {
+    qf_op op;
+    void (*floats)(char *values, int64_t rows, int64_t width, char *carried);
+    void (*integers)(char *values, int64_t rows, int64_t width, char *carried);
+    double real;
+    int64_t whole;
+} scans[] = {
+    { QF_OP_cumsum, add_floats, add_integers, 0, 0 },
+    { QF_OP_cumprod, multiply_floats, multiply_integers, 1, 1 },
+    { QF_OP_cummax, raise_floats, raise_integers, -INFINITY, INT64_MIN },
+    { QF_OP_cummin, lower_floats, lower_integers, INFINITY, INT64_MAX },
+};
+
+static size_t scan_number(qf_op op)
+{
+    size_t i = 0;
+
+    while (i < sizeof scans / sizeof *scans && scans[i].op != op)
+        i++;
+    return i;
+}
+
+bool qfi_is_scan(qf_op op)
+{
+    return scan_number(op) < sizeof scans / sizeof *scans;
+}
 
 /* `rows` rows of one scan, from their beginning or going on. */
 static void scan_rows(const qfi_breaker *x, char *values, int64_t rows, int64_t width,
                       char *carried)
 {
-    const bool product = x->op == QF_OP_cumprod;
+    const size_t i = scan_number(x->op);
 
-    if (x->compute == QF_DT_f64)
-        (product ? multiply_floats : add_floats)(values, rows, width, carried);
-    else
-        (product ? multiply_integers : add_integers)(values, rows, width, carried);
+    (x->compute == QF_DT_f64 ? scans[i].floats : scans[i].integers)(values, rows, width, carried);
 }
 
 /* What each of `rows` rows starts from. */
 static void start_rows(const qfi_breaker *x, int64_t rows, char *carried)
 {
-    const bool product = x->op == QF_OP_cumprod;
-    const double real = product;
-    const uint64_t whole = product;
+    const size_t at = scan_number(x->op);
+    const bool is_float = x->compute == QF_DT_f64;
 
     for (int64_t i = 0; i < rows; i++)
         memcpy(carried + i * 8,
-               x->compute == QF_DT_f64 ? (const void *)&real : (const void *)&whole, 8);
+               is_float ? (const void *)&scans[at].real : (const void *)&scans[at].whole, 8);
 }
 
 static char *rounded(const qfi_breaker *x, int64_t n, char *a, char *b)

@@ -110,3 +110,17 @@ qf_status qfi_infer_part(const qf_call *call, qf_type *out, qf_diag *diag)
     out->dtype = QF_DT_f32;
     return QF_OK;
 }
+
+qf_status qfi_infer_bitcast(const qf_call *call, qf_type *out, qf_diag *diag)
+{
+    const qf_dtype_info *from = qf_dtype_get(out->dtype),
+                        *to = qf_dtype_get(call->attrs->cast.dtype);
+
+    if (to->bits == 0)
+        QF_FAIL(diag, QF_ERR_ATTR, "bitcast: dtype %d does not exist",
+                (int)call->attrs->cast.dtype);
+    if (to->bits != from->bits)
+        QF_FAIL(diag, QF_ERR_DTYPE, "bitcast: %s as %s", from->name, to->name);
+    out->dtype = call->attrs->cast.dtype;
+    return QF_OK;
+}

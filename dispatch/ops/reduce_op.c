@@ -77,3 +77,12 @@ qf_status qfi_infer_cumsum(const qf_call *call, qf_type *out, qf_diag *diag)
     widen_integers(out);
     return QF_OK;
 }
+
+qf_status qfi_infer_cumulative(const qf_call *call, qf_type *out, qf_diag *diag)
+{
+    QF_TRY(qfi_need_dtype(call, 0, QFI_NUMBER, diag));
+    if (out->dtype == QF_DT_u64 || qf_dtype_get(out->dtype)->bits < 8)
+        QF_FAIL(diag, QF_ERR_DTYPE, "%s: %s is not supported", qfi_op_name(call),
+                qf_dtype_get(out->dtype)->name);
+    return qfi_need_dim(call, out, call->attrs->dim.dim, diag);
+}

@@ -226,15 +226,39 @@ static bool ends_with(qf_str text, const char *tail)
     return text.n >= n && !memcmp(text.p + text.n - n, tail, n);
 }
 
-/* torch's spelling: add_ and __iadd__ work in place, __add__ does not; the overload "out" fills an
- * operand. */
+/* Overloads that fill operands, where "out" is no part of the name. */
+static const char *const filling[] = {
+    "values",      "values_stable",
+    "dim_max",     "dim_min",
+    "dim_values",  "grad_input",
+    "output",      "a",
+    "U",           "Q",
+    "X",           "L",
+    "inverse",     "result",
+    "sign",        "eigvals",
+    "eigenvalues",
+};
+
+static bool fills_operands(qf_str overload)
+{
+    for (size_t i = 0; i < sizeof filling / sizeof *filling; i++)
+        if (qfi_str_is(overload, filling[i]))
+            return true;
+    for (size_t i = 0; i + 3 <= overload.n; i++)
+        if (!memcmp(overload.p + i, "out", 3) || !memcmp(overload.p + i, "Out", 3))
+            return true;
+    return false;
+}
+
+/* torch's spelling: add_ and __iadd__ work in place, __add__ does not; some overloads fill operands.
+ */
 static bool is_in_place(qf_str op)
 {
-    if (ends_with(op, ".out"))
-        return true;
     qf_str name = op;
     while (name.n && name.p[name.n - 1] != '.')
         name.n--;
+    if (name.n && fills_operands((qf_str){ op.p + name.n, op.n - name.n }))
+        return true;
     name.n = name.n ? name.n - 1 : op.n;
     size_t begin = name.n;
     while (begin && name.p[begin - 1] != '.')
@@ -243,13 +267,12 @@ static bool is_in_place(qf_str op)
     return ends_with(name, "__") ? name.n > 3 && !memcmp(name.p, "__i", 3) : ends_with(name, "_");
 }
 
-/* How many operands, from the first, an operator writes that is not evaluated. */
-static uint32_t written_operands(const qfi_node *node)
+/* Whether an operator that is not evaluated writes operand k. */
+static bool writes_operand(const qfi_node *node, uint32_t k)
 {
     if (node->effect == QFI_WRITE)
-        return node->n_in ? 1 : 0;
-    const bool any = node->effect == QFI_KEEP || node->effect == QFI_UNKNOWN;
-    return any && is_in_place(node->op) ? node->n_in : 0;
+        return k == qfi_written_operand(node);
+    return (node->effect == QFI_KEEP || node->effect == QFI_UNKNOWN) && is_in_place(node->op);
 }
 
 /* Which placeholder a value of a body is a part of: its number + 1; 0: none; ANY: cannot be told.
@@ -270,7 +293,7 @@ static uint32_t origin_of_results(const qf_graph *body, const qfi_node *node,
         const qfi_id v = body->operand[node->first_in + k];
         if (v == QFI_NONE || !origin[v])
             continue;
-        if (k == 0 && node->alias != QFI_ALIAS_EACH &&
+        if (k == qfi_written_operand(node) && node->alias != QFI_ALIAS_EACH &&
             (node->alias != QFI_FRESH || node->effect == QFI_WRITE))
             return origin[v];
         any = ANY;
@@ -288,8 +311,8 @@ static qf_status node_writes(qfi_pool *pool, const qf_graph *body, const qfi_nod
                              const uint32_t *origin, bool *written, qf_diag *diag)
 {
     const qfi_id *operand = body->operand + node->first_in;
-    for (uint32_t k = 0; k < written_operands(node); k++)
-        if (operand[k] != QFI_NONE)
+    for (uint32_t k = 0; k < node->n_in; k++)
+        if (operand[k] != QFI_NONE && writes_operand(node, k))
             mark_written(written, body->n_input, origin[operand[k]]);
     for (uint32_t b = 0; b < node->n_body; b++) {
         const qf_graph *inner = body->body[node->first_body + b];
@@ -356,8 +379,9 @@ static qf_status keep_body_writes(qfi_fold *fold, const qfi_node *node, qf_diag 
 qf_status qfi_keep_writes(qfi_fold *fold, qfi_id n, qf_diag *diag)
 {
     const qfi_node *node = &fold->graph->node[n];
-    for (uint32_t k = 0; k < written_operands(node); k++)
-        QF_TRY(give_up_operand(fold, fold->graph->operand[node->first_in + k], diag));
+    for (uint32_t k = 0; k < node->n_in; k++)
+        if (writes_operand(node, k))
+            QF_TRY(give_up_operand(fold, fold->graph->operand[node->first_in + k], diag));
     return qfi_is_holder(node) ? QF_OK : keep_body_writes(fold, node, diag);
 }
 
@@ -393,7 +417,7 @@ static qf_status link_operands(qfi_fold *fold, const qfi_node *node, uint32_t sl
 static uint32_t shared_slot(const qf_graph *graph, const qfi_run *run, const qfi_node *node,
                             uint32_t k)
 {
-    const uint32_t which = node->alias == QFI_ALIAS_EACH ? k : 0;
+    const uint32_t which = node->alias == QFI_ALIAS_EACH ? k : qfi_written_operand(node);
     const bool shares = node->alias != QFI_FRESH || node->effect == QFI_WRITE;
     const qfi_id v =
         shares && which < node->n_in ? graph->operand[node->first_in + which] : QFI_NONE;

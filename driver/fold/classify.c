@@ -216,7 +216,8 @@ static uint32_t part_of_root(const visitor *v, qfi_id value)
 static qf_status visit_write(const visitor *v, qfi_id n, outcome *o, qf_diag *diag)
 {
     const qfi_node *node = &v->fold->graph->node[n];
-    const qfi_id target = node->n_in ? v->fold->graph->operand[node->first_in] : QFI_NONE;
+    const qfi_id target =
+        node->n_in ? v->fold->graph->operand[node->first_in + qfi_written_operand(node)] : QFI_NONE;
     if (target == QFI_NONE) {
         keep(o, QF_REASON_unsupported_argument, "nothing to write to");
         return QF_OK;

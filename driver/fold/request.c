@@ -62,6 +62,9 @@ qf_reason qfi_reason_held(qfi_fold *fold, qfi_id n)
 {
     const char *const *only = fold->options->only;
     const qfi_work *work = qfi_work_of(fold);
+    const qfi_node *node = &fold->graph->node[n];
+    if (node->effect == QFI_PURE && node->reason)
+        return (qf_reason)node->reason;
     if (work->hold[n])
         return (qf_reason)work->hold[n];
     const bool selected = !only || !*only || names_node(fold, only, n);

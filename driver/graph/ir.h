@@ -48,13 +48,14 @@ typedef struct qfi_value {
     bool strided, is_output, pinned, mutated, requires_grad;
 } qfi_value;
 
-/* What a foreign operator does besides computing its results. */
+/* What a foreign operator does besides computing its results. A PURE one with a reason gives memory
+ * that holds nothing yet: it stays if somebody needs that. */
 typedef enum qfi_effect {
     QFI_PURE,   /* nothing: folds when its operands are constant */
     QFI_KEEP,   /* must stay; `reason` says why */
     QFI_ASSERT, /* checks its operands, no results: dropped when it holds, an error when it does not
                  */
-    QFI_WRITE,  /* overwrites operand 0 (and what shares its memory), result 0 is operand 0 */
+    QFI_WRITE,  /* overwrites an operand (and what shares its memory), result 0 is that operand */
     QFI_REGION, /* runs body[0] exactly once, on its last n_capture operands */
     QFI_CONTROL, /* runs bodies as often as values say; its last n_capture operands are the last
                     placeholders of each, the same on every run */
@@ -63,8 +64,15 @@ typedef enum qfi_effect {
 } qfi_effect;
 
 /* Whether results share memory with operand 0. MAYBE: when the layout allows a view (reshape,
- * contiguous, to).  EACH: every result with the operand of its number. */
-typedef enum qfi_alias { QFI_FRESH, QFI_ALIAS, QFI_ALIAS_MAYBE, QFI_ALIAS_EACH } qfi_alias;
+ * contiguous, to).  EACH: every result with the operand of its number.  LAST: with the last
+ * operand, which a WRITE overwrites then. */
+typedef enum qfi_alias {
+    QFI_FRESH,
+    QFI_ALIAS,
+    QFI_ALIAS_MAYBE,
+    QFI_ALIAS_EACH,
+    QFI_ALIAS_LAST
+} qfi_alias;
 
 /* Dequantize operators behind which views move. AXIS: one scale, one for each place of an axis, or
  * rows of groups, as the scales show.  BLOCKS: the argument block_size says it. */
@@ -120,6 +128,12 @@ struct qf_graph {
 
 /* Sets stored_bytes and next_shared, once the graph is loaded. */
 QF_NODISCARD qf_status qfi_graph_measure(qf_graph *graph, qf_diag *diag);
+
+/* Which operand a WRITE overwrites. */
+static inline uint32_t qfi_written_operand(const qfi_node *node)
+{
+    return node->alias == QFI_ALIAS_LAST && node->n_in ? node->n_in - 1 : 0;
+}
 
 /* The node that computes a value, NULL for placeholders. */
 static inline const qfi_node *qfi_producer(const qf_graph *g, qfi_id value)

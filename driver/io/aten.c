@@ -12,6 +12,10 @@ static const qfi_aten_row rows[] = {
     { name, schema, qfi_build_##builder, QFI_PURE, QFI_##alias, QF_REASON_none, 0 },
 #define QF_WRITE(name, schema, builder)                                                            \
     { name, schema, qfi_build_##builder, QFI_WRITE, QFI_ALIAS, QF_REASON_none, 0 },
+#define QF_OUT(name, schema, builder)                                                              \
+    { name, schema, qfi_build_##builder, QFI_WRITE, QFI_ALIAS_LAST, QF_REASON_none, 0 },
+#define QF_EMPTY(name, schema)                                                                     \
+    { name, schema, qfi_build_empty, QFI_PURE, QFI_FRESH, QF_REASON_uninitialised, 0 },
 #define QF_ASSERT(name, schema, builder)                                                           \
     { name, schema, qfi_build_##builder, QFI_ASSERT, QFI_FRESH, QF_REASON_none, 0 },
 #define QF_DEQUANTIZE(name, schema, builder)                                                       \
@@ -27,6 +31,8 @@ static const qfi_aten_row rows[] = {
 #include "aten_ops.def"
 #undef QF_ATEN
 #undef QF_WRITE
+#undef QF_OUT
+#undef QF_EMPTY
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
 #undef QF_DEQUANTIZE_BLOCKS

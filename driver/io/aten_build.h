@@ -235,8 +235,13 @@ qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correctio
 
 /* ---- builders ---- */
 
+/* aten_make.c: of QF_EMPTY rows. */
+qfi_aten_builder qfi_build_empty;
+
 #define QF_ATEN(name, schema, builder, alias) qfi_aten_builder qfi_build_##builder;
 #define QF_WRITE(name, schema, builder) qfi_aten_builder qfi_build_##builder;
+#define QF_OUT(name, schema, builder) qfi_aten_builder qfi_build_##builder;
+#define QF_EMPTY(name, schema)
 #define QF_ASSERT(name, schema, builder) qfi_aten_builder qfi_build_##builder;
 #define QF_DEQUANTIZE_BLOCKS(name, schema, builder) qfi_aten_builder qfi_build_##builder;
 #define QF_DEQUANTIZE(name, schema, builder) qfi_aten_builder qfi_build_##builder;
@@ -246,6 +251,8 @@ qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correctio
 #include "aten_ops.def"
 #undef QF_ATEN
 #undef QF_WRITE
+#undef QF_OUT
+#undef QF_EMPTY
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
 #undef QF_DEQUANTIZE_BLOCKS

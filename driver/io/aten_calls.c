@@ -60,9 +60,22 @@ static void write_operand(qfi_lowering *l, qfi_ref ref)
         l->env->written = ref;
 }
 
+/* Other dtypes of `out` make torch compute in them, other shapes resize it. */
+static void write_out(qfi_lowering *l, qfi_ref ref)
+{
+    const qf_type out = qfi_type_of(l, qfi_arg_tensor(l, "out")), type = qfi_type_of(l, ref);
+
+    if (qfi_lowering_ok(l) && !qf_type_equal(&type, &out))
+        qfi_refuse(l, QF_REASON_unsupported_argument, "out is of another type");
+    if (qfi_lowering_ok(l))
+        l->env->written = ref;
+}
+
 void qfi_result(qfi_lowering *l, qfi_ref ref)
 {
-    if (l->row->effect == QFI_WRITE)
+    if (l->row->alias == QFI_ALIAS_LAST)
+        write_out(l, ref);
+    else if (l->row->effect == QFI_WRITE)
         write_operand(l, ref);
     else
         qfi_give(l, 0, ref);

@@ -49,9 +49,18 @@ qfi_ref qfi_select_rows(qfi_lowering *l, qfi_ref x, uint8_t dim, qfi_ref index)
                       2);
 }
 
+/* An index of an operator that refuses negative ones: they are outside of every tensor. */
+static qfi_ref from_zero(qfi_lowering *l, qfi_ref index)
+{
+    const qfi_ref at = qfi_cast(l, index, QF_DT_i64);
+    const qfi_ref below = qfi_append2(l, QF_OP_lt, at, qfi_full_int(l, QF_DT_i64, 0));
+
+    return qfi_append3(l, QF_OP_where, below, qfi_full_int(l, QF_DT_i64, INT64_MAX), at);
+}
+
 void qfi_build_index_select(qfi_lowering *l)
 {
-    const qfi_ref x = qfi_arg_tensor(l, "self"), index = qfi_arg_index(l, "index");
+    const qfi_ref x = qfi_arg_tensor(l, "self"), index = from_zero(l, qfi_arg_index(l, "index"));
     const int rank = qfi_type_of(l, x).rank;
 
     if (rank < 1)
@@ -61,7 +70,8 @@ void qfi_build_index_select(qfi_lowering *l)
 
 void qfi_build_embedding(qfi_lowering *l)
 {
-    const qfi_ref weight = qfi_arg_tensor(l, "weight"), index = qfi_arg_index(l, "indices");
+    const qfi_ref weight = qfi_arg_tensor(l, "weight"),
+                  index = from_zero(l, qfi_arg_index(l, "indices"));
     const qf_type table = qfi_type_of(l, weight), at = qfi_type_of(l, index);
     int64_t dim[2 * QF_MAX_RANK];
 
@@ -101,14 +111,13 @@ void qfi_build_take(qfi_lowering *l)
 
 void qfi_build_gather(qfi_lowering *l)
 {
-    const qfi_ref x = qfi_arg_tensor(l, "self"), index = qfi_arg_index(l, "index");
+    const qfi_ref x = qfi_arg_tensor(l, "self"), index = from_zero(l, qfi_arg_index(l, "index"));
     const int rank = qfi_type_of(l, x).rank;
     const qf_attrs attrs = { .dim = { qfi_dim(l, qfi_arg_int(l, "dim"), rank) } };
 
     if (rank < 1)
         qfi_refuse(l, QF_REASON_unsupported_rank, "rank 0");
-    qfi_result(l, qfi_append(l, QF_OP_gather, &attrs,
-                             (const qfi_ref[]){ x, qfi_cast(l, index, QF_DT_i64) }, 2));
+    qfi_result(l, qfi_append(l, QF_OP_gather, &attrs, (const qfi_ref[]){ x, index }, 2));
 }
 
 /* gather, with both operands broadcast over the other dims; without a dim, of all elements in a

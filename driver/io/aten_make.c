@@ -255,3 +255,24 @@ void qfi_build_eye(qfi_lowering *l)
     qfi_result(
         l, triangle(l, QF_OP_triu, triangle(l, QF_OP_tril, qfi_full(l, type, one_number), 0), 0));
 }
+
+/* What was never written is as good as an element outside of a tensor: it has no value, and whoever
+ * reads it stays. */
+void qfi_build_empty(qfi_lowering *l)
+{
+    const qfi_node *node = &l->graph->node[l->node];
+    const qf_type type = l->graph->value[node->first_out].type;
+    const int64_t one = 1;
+
+    for (int i = 0; i < type.rank; i++)
+        if (type.dim[i] < 0)
+            qfi_refuse(l, QF_REASON_unsupported_argument, "a size that is not known");
+    if (type.rank < 0)
+        qfi_refuse(l, QF_REASON_unsupported_argument, "a type that is not known");
+    if (!qfi_lowering_ok(l))
+        return;
+    const qfi_ref none = qfi_expand(l, qfi_full_int(l, type.dtype, 0), 1, &one),
+                  outside = qfi_expand(l, qfi_full_int(l, QF_DT_i64, INT64_MAX), 1, &one);
+    qfi_result(
+        l, qfi_expand_like(l, qfi_reshape(l, qfi_select_rows(l, none, 0, outside), 0, NULL), type));
+}

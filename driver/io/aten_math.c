@@ -54,6 +54,10 @@ void qfi_build_erf(qfi_lowering *l)
 {
     build_float(l, QF_OP_erf);
 }
+void qfi_build_erfc(qfi_lowering *l)
+{
+    build_float(l, QF_OP_erfc);
+}
 void qfi_build_sigmoid(qfi_lowering *l)
 {
     build_float(l, QF_OP_sigmoid);
@@ -293,4 +297,12 @@ void qfi_build_pow_tensor(qfi_lowering *l)
 
     qfi_result(l, qfi_append2(l, QF_OP_pow, qfi_operand_as(l, &x[0], dtype),
                               qfi_operand_as(l, &x[1], dtype)));
+}
+
+void qfi_build_float_power(qfi_lowering *l)
+{
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "exponent") };
+
+    qfi_result(l, qfi_append2(l, QF_OP_pow, qfi_operand_as(l, &x[0], QF_DT_f64),
+                              qfi_operand_as(l, &x[1], QF_DT_f64)));
 }

@@ -131,6 +131,121 @@ void qfi_build_kthvalue(qfi_lowering *l)
     }
 }
 
+/* What stands in the middle of a sorted dim, or at its end, where NaN stands if there is one. */
+static qfi_ref middle_of(qfi_lowering *l, qfi_ref sorted, uint8_t dim, qfi_ref has_nan)
+{
+    const int64_t n = qfi_type_of(l, sorted).dim[dim];
+    const qfi_ref middle = qfi_slice(l, sorted, dim, (n - 1) / 2, 1);
+
+    return has_nan == QFI_NONE
+               ? middle
+               : qfi_append3(l, QF_OP_where, has_nan, qfi_slice(l, sorted, dim, n - 1, 1), middle);
+}
+
+/* The median as result 0, of an even number the lower one, and its place as result 1, which is
+ * defined if no elements are equal. NaN is larger than all, and the median where there is one. */
+static void give_median(qfi_lowering *l, qfi_ref x, uint8_t dim, bool keep)
+{
+    const int64_t n = qfi_type_of(l, x).dim[dim];
+    qfi_ref has_nan = QFI_NONE;
+
+    if (n < 1) {
+        qfi_refuse(l, QF_REASON_undefined, "the median of no elements");
+        return;
+    }
+    const qfi_ref sorted = elements_at(l, x, dim, sorted_places(l, x, dim, n, false, false));
+    if (qfi_class(qfi_type_of(l, x).dtype) == QF_CLASS_FLOAT) {
+        const qfi_ref last = qfi_slice(l, sorted, dim, n - 1, 1);
+        has_nan = qfi_append2(l, QF_OP_ne, last, last);
+    }
+    const qfi_ref value = middle_of(l, sorted, dim, has_nan);
+    qfi_give(l, 0, keep ? value : qfi_squeeze(l, value, dim));
+    if (!is_used(l, 1))
+        return;
+    const qfi_ref place = middle_of(l, sorted_places(l, x, dim, n, false, true), dim, has_nan);
+    qfi_check_defined(l, place, "places of equal elements");
+    qfi_give(l, 1, keep ? place : qfi_squeeze(l, place, dim));
+}
+
+void qfi_build_median(qfi_lowering *l)
+{
+    give_median(l, qfi_flatten(l, qfi_arg_tensor(l, "self")), 0, false);
+}
+
+void qfi_build_median_dim(qfi_lowering *l)
+{
+    const qfi_ref self = qfi_arg_tensor(l, "self");
+    const bool keep = qfi_arg_bool(l, "keepdim") && qfi_type_of(l, self).rank;
+
+    give_median(l, at_least_1d(l, self), dim_arg(l, self), keep);
+}
+
+/* Comparisons of all elements of a dim with one another that are made. */
+#define MOST_PAIRS (INT64_C(1) << 26)
+
+/* The most frequent element, of several the least; its place is defined if no elements are equal. */
+void qfi_build_mode(qfi_lowering *l)
+{
+    const qfi_ref self = qfi_arg_tensor(l, "self"), x = at_least_1d(l, self);
+    const uint8_t dim = dim_arg(l, self);
+    const qf_type type = qfi_type_of(l, x);
+    const int64_t n = type.dim[dim];
+    const bool keep = qfi_arg_bool(l, "keepdim") && qfi_type_of(l, self).rank;
+    const qf_attrs along = { .reduce = { 1u << dim, true } };
+
+    if (n < 1 || type.rank == QF_MAX_RANK || qfi_elements_of(l, x) > MOST_PAIRS / n) {
+        qfi_refuse(l, QF_REASON_unsupported_argument, "the mode of %lld elements", (long long)n);
+        return;
+    }
+    const qfi_ref sorted = elements_at(l, x, dim, sorted_places(l, x, dim, n, false, false));
+    const qfi_ref equal = qfi_append2(l, QF_OP_eq, qfi_unsqueeze(l, sorted, dim),
+                                      qfi_unsqueeze(l, sorted, (uint8_t)(dim + 1)));
+    const qf_attrs pairs = { .reduce = { 1u << dim, false } };
+    const qfi_ref count = qfi_append1(l, QF_OP_sum, &pairs, equal),
+                  first = qfi_append1(l, QF_OP_argmax, &along, count);
+    const qfi_ref value = elements_at(l, sorted, dim, first);
+    qfi_give(l, 0, keep ? value : qfi_squeeze(l, value, dim));
+    if (!is_used(l, 1))
+        return;
+    const qfi_ref place = qfi_slice(l, sorted_places(l, x, dim, n, false, true), dim, 0, 1);
+    qfi_check_defined(l, place, "places of equal elements");
+    qfi_give(l, 1, keep ? place : qfi_squeeze(l, place, dim));
+}
+
+/* The extreme so far, and the last place where it stood. */
+static void build_cumulative(qfi_lowering *l, qf_op op)
+{
+    const qfi_ref self = qfi_arg_tensor(l, "self"), x = at_least_1d(l, self);
+    const uint8_t dim = dim_arg(l, self);
+    const qf_type type = qfi_type_of(l, x);
+    const qf_attrs along = { .dim = { dim } };
+    int64_t ones[QF_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 };
+
+    if (type.dtype == QF_DT_b8)
+        qfi_refuse(l, QF_REASON_unsupported_dtype, "booleans");
+    const qfi_ref so_far = qfi_append1(l, op, &along, x);
+    qfi_give(l, 0, dims_like(l, so_far, self));
+    if (!is_used(l, 1))
+        return;
+    ones[dim] = type.dim[dim];
+    const qfi_ref zero = qfi_full_int(l, QF_DT_i64, 0),
+                  at = qfi_reshape(l, qfi_count_by(l, type.dim[dim], 1), (uint32_t)type.rank, ones);
+    const qfi_ref here = qfi_append2(l, QF_OP_bit_or, qfi_append2(l, QF_OP_eq, x, so_far),
+                                     qfi_append2(l, QF_OP_ne, x, x));
+    const qfi_ref last =
+        qfi_append1(l, QF_OP_cummax, &along, qfi_append3(l, QF_OP_where, here, at, zero));
+    qfi_give(l, 1, dims_like(l, last, self));
+}
+
+void qfi_build_cummax(qfi_lowering *l)
+{
+    build_cumulative(l, QF_OP_cummax);
+}
+void qfi_build_cummin(qfi_lowering *l)
+{
+    build_cumulative(l, QF_OP_cummin);
+}
+
 /* ---- extremes ---- */
 
 static qfi_ref extreme_place(qfi_lowering *l, qf_op op, qfi_ref x, uint8_t dim, bool keep)
@@ -258,4 +373,28 @@ void qfi_build_searchsorted(qfi_lowering *l)
     give_searched(l, "sorted_sequence",
                   qfi_arg_bool(l, "right") ||
                       (sided && qfi_str_is(qfi_arg_get(l, "side")->text, "right")));
+}
+
+/* Whether each element equals one of others. */
+void qfi_build_isin(qfi_lowering *l)
+{
+    const bool one = qfi_arg_get(l, "element")->kind != QFI_ARG_ABSENT;
+    const bool few = qfi_arg_get(l, "test_element")->kind != QFI_ARG_ABSENT;
+    const qfi_operand in[2] = { qfi_arg_operand(l, one ? "element" : "elements"),
+                                qfi_arg_operand(l, few ? "test_element" : "test_elements") };
+    const qf_dtype dtype = qfi_result_dtype(l, in, 2);
+    const qfi_ref x = qfi_operand_as(l, &in[0], dtype),
+                  among = qfi_flatten(l, qfi_operand_as(l, &in[1], dtype));
+    const int rank = qfi_type_of(l, x).rank;
+    const int64_t n = qfi_elements_of(l, x), m = qfi_elements_of(l, among);
+    const qf_attrs last = { .reduce = { 1u << rank, false } };
+
+    if (rank == QF_MAX_RANK || (n > 0 && m > MOST_COMPARED / n)) {
+        qfi_refuse(l, QF_REASON_unsupported_argument, "%lld elements among %lld", (long long)n,
+                   (long long)m);
+        return;
+    }
+    const qfi_ref any = qfi_append1(
+        l, QF_OP_any, &last, qfi_append2(l, QF_OP_eq, qfi_unsqueeze(l, x, (uint8_t)rank), among));
+    qfi_result(l, qfi_arg_bool(l, "invert") ? qfi_append1(l, QF_OP_logical_not, NULL, any) : any);
 }

@@ -97,3 +97,77 @@ void qfi_build_linear(qfi_lowering *l)
     const qfi_ref x = product(l, qfi_cast(l, input, work), qfi_cast(l, w, work));
     qfi_result(l, qfi_cast(l, qfi_append2(l, QF_OP_add, x, qfi_cast(l, bias, work)), dtype));
 }
+
+/* beta * self + alpha * what stands in `x`, which is of the dtype of the steps; a beta of 0 hides
+ * self. */
+static void add_product(qfi_lowering *l, qfi_ref x, qf_dtype dtype)
+{
+    const qfi_ref self = qfi_arg_tensor(l, "self");
+    const qf_dtype work = work_dtype(dtype);
+
+    if (qfi_lowering_ok(l) && qfi_type_of(l, self).dtype != dtype)
+        qfi_refuse(l, QF_REASON_undefined, "%s is added to %s", qf_dtype_get(dtype)->name,
+                   qf_dtype_get(qfi_type_of(l, self).dtype)->name);
+    x = scaled(l, x, "alpha");
+    if (qfi_number_double(qfi_arg_number(l, "beta")) != 0.0) {
+        const qfi_ref bias = scaled(l, qfi_cast(l, self, work), "beta");
+        x = qfi_append2(l, QF_OP_add, x, qfi_expand_like(l, bias, qfi_type_of(l, x)));
+    }
+    qfi_result(l, qfi_cast(l, x, dtype));
+}
+
+void qfi_build_addmv(qfi_lowering *l)
+{
+    const qfi_ref a = qfi_arg_tensor(l, "mat"), b = qfi_arg_tensor(l, "vec");
+    const qf_dtype dtype = qfi_type_of(l, a).dtype, work = work_dtype(dtype);
+
+    check_same(l, a, b);
+    add_product(l, product(l, qfi_cast(l, a, work), qfi_cast(l, b, work)), dtype);
+}
+
+/* The products of a batch, added up: one product of matrices laid side by side. */
+void qfi_build_addbmm(qfi_lowering *l)
+{
+    const qfi_ref a = qfi_arg_tensor(l, "batch1"), b = qfi_arg_tensor(l, "batch2");
+    const qf_type x = qfi_type_of(l, a), y = qfi_type_of(l, b);
+    const qf_dtype work = work_dtype(x.dtype);
+
+    check_same(l, a, b);
+    if (x.rank != 3 || y.rank != 3 || x.dim[0] != y.dim[0] || x.dim[2] != y.dim[1]) {
+        qfi_refuse(l, QF_REASON_undefined, "batches of ranks %d and %d", x.rank, y.rank);
+        return;
+    }
+    const int64_t k = x.dim[0] * x.dim[2], left[] = { x.dim[1], k }, right[] = { k, y.dim[2] };
+    const qfi_ref wide = qfi_reshape(l, qfi_transpose(l, a, 0, 1), 2, left),
+                  tall = qfi_reshape(l, b, 2, right);
+    add_product(l, product(l, qfi_cast(l, wide, work), qfi_cast(l, tall, work)), x.dtype);
+}
+
+/* The last dims of both, multiplied and added up. */
+void qfi_build_inner(qfi_lowering *l)
+{
+    const qfi_ref a = qfi_arg_tensor(l, "self"), b = qfi_arg_tensor(l, "other");
+    const qf_type x = qfi_type_of(l, a), y = qfi_type_of(l, b);
+    int64_t dim[2 * QF_MAX_RANK] = { 0 };
+    uint32_t n = 0;
+
+    check_same(l, a, b);
+    if (x.rank < 1 || y.rank < 1 || x.dim[x.rank - 1] != y.dim[y.rank - 1]) {
+        qfi_refuse(l, QF_REASON_unsupported_rank, "ranks %d and %d", x.rank, y.rank);
+        return;
+    }
+    const int64_t k = x.dim[x.rank - 1];
+    if (!k) {
+        qfi_refuse(l, QF_REASON_unsupported_argument, "no elements");
+        return;
+    }
+    for (int i = 0; i + 1 < x.rank; i++)
+        dim[n++] = x.dim[i];
+    for (int i = 0; i + 1 < y.rank; i++)
+        dim[n++] = y.dim[i];
+    const int64_t rows[] = { qfi_elements_of(l, a) / k, k },
+                  columns[] = { qfi_elements_of(l, b) / k, k };
+    const qfi_ref p = product(l, qfi_reshape(l, a, 2, rows),
+                              qfi_transpose(l, qfi_reshape(l, b, 2, columns), 0, 1));
+    qfi_result(l, qfi_reshape(l, p, n, dim));
+}

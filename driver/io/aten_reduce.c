@@ -266,3 +266,19 @@ void qfi_build_std(qfi_lowering *l)
 {
     build_spread(l, true);
 }
+
+/* The sum of the main diagonal. */
+void qfi_build_trace(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_type type = qfi_type_of(l, x);
+    const qf_attrs main = { .diagonal = { .dim0 = 0, .dim1 = 1 } };
+
+    if (type.rank != 2) {
+        qfi_refuse(l, QF_REASON_undefined, "a tensor of rank %d", type.rank);
+        return;
+    }
+    const bool is_float = qfi_class(type.dtype) == QF_CLASS_FLOAT;
+    const qfi_ref from = is_float ? x : qfi_cast(l, x, QF_DT_i64);
+    qfi_result(l, qfi_reduce(l, QF_OP_sum, qfi_append1(l, QF_OP_diagonal, &main, from), 1, false));
+}

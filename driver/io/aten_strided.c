@@ -37,6 +37,17 @@ void qfi_build_sym_stride(qfi_lowering *l)
     qfi_result(l, qfi_full_int(l, QF_DT_i64, value->stride[dim]));
 }
 
+void qfi_build_sym_storage_offset(qfi_lowering *l)
+{
+    const qfi_value *value = self_value(l);
+
+    if (!value || !value->strided) {
+        qfi_refuse(l, QF_REASON_unsupported_argument, "the offset is not recorded");
+        return;
+    }
+    qfi_result(l, qfi_full_int(l, QF_DT_i64, value->offset));
+}
+
 /* The elements that as_strided names, among those of a row-major operand: offset + sum(index *
  * stride). */
 typedef struct pattern {

@@ -109,6 +109,44 @@ void qfi_build_flip(qfi_lowering *l)
     qfi_result(l, rank && attrs.mask.dims ? qfi_append1(l, QF_OP_flip, &attrs, x) : x);
 }
 
+static void flip_dim(qfi_lowering *l, uint8_t dim)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_attrs attrs = { .mask = { 1u << dim } };
+
+    if (qfi_type_of(l, x).rank <= dim)
+        qfi_refuse(l, QF_REASON_undefined, "a tensor of rank %d", qfi_type_of(l, x).rank);
+    qfi_result(l, qfi_append1(l, QF_OP_flip, &attrs, x));
+}
+
+void qfi_build_flipud(qfi_lowering *l)
+{
+    flip_dim(l, 0);
+}
+void qfi_build_fliplr(qfi_lowering *l)
+{
+    flip_dim(l, 1);
+}
+
+/* A quarter turn is a transposition and a flip. */
+void qfi_build_rot90(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const int rank = qfi_type_of(l, x).rank;
+    int64_t dims[2] = { 0, 0 };
+    const uint32_t n = qfi_arg_ints(l, "dims", dims, 2), set = qfi_dim_set(l, dims, n, rank);
+    const int64_t turns = (qfi_arg_int(l, "k") % 4 + 4) % 4;
+
+    if (n != 2 || !qfi_lowering_ok(l)) {
+        qfi_refuse(l, QF_REASON_undefined, "a turn of %u dimensions", (unsigned)n);
+        return;
+    }
+    const uint8_t a = qfi_dim(l, dims[0], rank), b = qfi_dim(l, dims[1], rank);
+    const qf_attrs flip = { .mask = { turns == 2 ? set : 1u << (turns == 1 ? b : a) } };
+    const qfi_ref flipped = turns ? qfi_append1(l, QF_OP_flip, &flip, x) : x;
+    qfi_result(l, turns % 2 ? qfi_transpose(l, flipped, a, b) : flipped);
+}
+
 /* ---- shapes ---- */
 
 /* Replaces the one -1 among `dim` so that the product is `elements`. */
@@ -302,6 +340,42 @@ void qfi_build_chunk(qfi_lowering *l)
     split_evenly(l, x, dim, type.dim[dim] / chunks + (type.dim[dim] % chunks != 0));
 }
 
+/* So many parts, the first of them one larger where they are not even. */
+void qfi_build_tensor_split(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_type type = qfi_type_of(l, x);
+    const uint8_t dim = qfi_dim(l, qfi_arg_int(l, "dim"), type.rank);
+    const int64_t n = qfi_arg_int(l, "sections"), whole = type.rank ? type.dim[dim] : 0;
+
+    if (n < 1 || !type.rank)
+        qfi_refuse(l, QF_REASON_undefined, "%lld sections", (long long)n);
+    for (int64_t i = 0, start = 0; i < n && qfi_lowering_ok(l); i++) {
+        const int64_t size = whole / n + (i < whole % n);
+        qfi_give(l, (uint32_t)i, qfi_slice(l, x, dim, start, size));
+        start += size;
+    }
+}
+
+/* Parts between borders, which count from the end when negative. */
+void qfi_build_tensor_split_at(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_type type = qfi_type_of(l, x);
+    const uint8_t dim = qfi_dim(l, qfi_arg_int(l, "dim"), type.rank);
+    const int64_t whole = type.rank ? type.dim[dim] : 0;
+    int64_t border[QFI_ATEN_MAX_LIST], start = 0;
+    const uint32_t n = qfi_arg_ints(l, "indices", border, QFI_ATEN_MAX_LIST);
+
+    for (uint32_t i = 0; i <= n && qfi_lowering_ok(l); i++) {
+        const int64_t at = i == n ? whole : border[i] < 0 ? border[i] + whole : border[i];
+        const int64_t end = at < 0 ? 0 : at > whole ? whole : at;
+        const int64_t from = start > whole ? whole : start;
+        qfi_give(l, i, qfi_slice(l, x, dim, from, end > from ? end - from : 0));
+        start = end;
+    }
+}
+
 void qfi_build_split_sizes(qfi_lowering *l)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
@@ -338,4 +412,15 @@ void qfi_build_diagonal(qfi_lowering *l)
                                            .offset = qfi_arg_int(l, "offset") } };
 
     qfi_result(l, qfi_append1(l, QF_OP_diagonal, &attrs, x));
+}
+
+/* The bits of another dtype of the same size. */
+void qfi_build_view_dtype(qfi_lowering *l)
+{
+    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qf_attrs attrs = { .cast = { qfi_arg_dtype(l, "dtype", QF_DT_none) } };
+
+    qfi_result(l, qfi_type_of(l, x).dtype == attrs.cast.dtype
+                      ? x
+                      : qfi_append1(l, QF_OP_bitcast, &attrs, x));
 }

@@ -59,6 +59,7 @@ typedef enum qf_put_mode {
  *   tri       triu keeps column - row >= diagonal, tril keeps column - row <= diagonal; the rest is
  *             zero.
  *   cast      dtype of the result. Floats out of the range of an integer type fail with ERR_VALUE.
+ *             bitcast: the same bits, of a dtype of as many.
  *   quant     dtype: of the result. qmin, qmax: bounds that quantize clamps to, which dtype must
  *             hold. Operands are data, scale s, zero point z. Element i of dim k of the data uses
  *             element i / block[k] of dim k of s and z, whose dims are ceil(dim / block) (1 where
@@ -67,7 +68,7 @@ typedef enum qf_put_mode {
  *             clamp(round(x * s) + z, qmin, qmax).
  *             dequantize: (q - z) in the dtype of z, converted to the dtype of s, times s in that
  *             dtype, converted to `dtype`.
- *   dim       cat, cumsum, cumprod: along it. index_select (operand 1: i64 or i32 [n]), gather: the
+ *   dim       cat, cumsum, cumprod, cummax, cummin (a NaN stays): along it. index_select (operand 1: i64 or i32 [n]), gather: the
  *             dim that is indexed.
  *   roll      elements move by shift[k] along dim k, around the end.
  *   pad       elements in front of and behind each dim, which operand 1 (rank 0) fills; negative

@@ -16,6 +16,8 @@ static const struct {
 #define QF_ATEN(name, schema, builder, alias)                                                      \
     { name, schema, QFI_PURE, QFI_##alias, QF_REASON_none },
 #define QF_WRITE(name, schema, builder) { name, schema, QFI_WRITE, QFI_ALIAS, QF_REASON_none },
+#define QF_OUT(name, schema, builder) { name, schema, QFI_WRITE, QFI_ALIAS_LAST, QF_REASON_none },
+#define QF_EMPTY(name, schema) { name, schema, QFI_PURE, QFI_FRESH, QF_REASON_uninitialised },
 #define QF_ASSERT(name, schema, builder) { name, schema, QFI_ASSERT, QFI_FRESH, QF_REASON_none },
 #define QF_DEQUANTIZE_BLOCKS(name, schema, builder)                                                \
     { name, schema, QFI_PURE, QFI_FRESH, QF_REASON_none },
@@ -26,6 +28,8 @@ static const struct {
 #include "io/aten_ops.def"
 #undef QF_ATEN
 #undef QF_WRITE
+#undef QF_OUT
+#undef QF_EMPTY
 #undef QF_ASSERT
 #undef QF_DEQUANTIZE
 #undef QF_DEQUANTIZE_BLOCKS

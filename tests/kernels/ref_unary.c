@@ -94,6 +94,10 @@ static uint64_t erf_(const ref_el *e)
 {
     return through(e, erfl);
 }
+static uint64_t erfc_(const ref_el *e)
+{
+    return through(e, erfcl);
+}
 static uint64_t expm1_(const ref_el *e)
 {
     return through(e, expm1l);
@@ -189,6 +193,7 @@ const ref_op ref_unary[] = {
     { .op = "log", .element = log_, .ulps_f64 = 1 },
     { .op = "tanh", .element = tanh_, .ulps_f64 = 1 },
     { .op = "erf", .element = erf_, .ulps_f64 = 1 },
+    { .op = "erfc", .element = erfc_, .ulps_f64 = 3 },
     { .op = "sigmoid", .element = sigmoid, .ulps_f64 = 1 },
     { .op = "expm1", .element = expm1_, .ulps_f64 = 1 },
     { .op = "log1p", .element = log1p_, .ulps_f64 = 1 },

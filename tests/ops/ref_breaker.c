@@ -113,9 +113,25 @@ static void reduce(qf_op op, const qf_attrs *a, const ref_tensor *in, ref_tensor
     }
 }
 
+static void join(qf_op op, double v, uint64_t i, double *sum, uint64_t *whole)
+{
+    const int64_t a = (int64_t)*whole, b = (int64_t)i;
+
+    if (op == QF_OP_cumsum || op == QF_OP_cumprod) {
+        *sum = op == QF_OP_cumprod ? *sum * v : *sum + v;
+        *whole = op == QF_OP_cumprod ? *whole * i : *whole + i;
+        return;
+    }
+    const bool up = op == QF_OP_cummax;
+    if (!isnan(*sum) && (isnan(v) || (up ? v >= *sum : v <= *sum)))
+        *sum = v;
+    *whole = (up ? b > a : b < a) ? i : *whole;
+}
+
 static void scan(qf_op op, const qf_attrs *a, const ref_tensor *in, ref_tensor *out)
 {
     const qf_dtype t = in->type.dtype;
+    const bool extreme = op == QF_OP_cummax || op == QF_OP_cummin;
 
     for (int64_t i = 0; i < out->n; i++) {
         int64_t at[QF_MAX_RANK];
@@ -127,11 +143,16 @@ static void scan(qf_op op, const qf_attrs *a, const ref_tensor *in, ref_tensor *
             const uint64_t bits = in->e[ref_number(&in->type, at)][0];
             const double real = ref_is_float(t) ? ref_real(t, bits) : 0;
             const uint64_t v = ref_is_float(t) ? 0 : (uint64_t)ref_int(t, bits);
-            sum = op == QF_OP_cumprod ? sum * real : sum + real;
-            whole = op == QF_OP_cumprod ? whole * v : whole + v;
+            if (extreme && at[a->dim.dim] == 0) {
+                sum = real;
+                whole = v;
+            }
+            join(op, real, v, &sum, &whole);
         }
-        out->e[i][0] =
-            !ref_is_float(t) ? whole : ref_from_real(t, t == QF_DT_f64 ? sum : (double)(float)sum);
+        if (!ref_is_float(t))
+            out->e[i][0] = extreme ? ref_from_int(t, (int64_t)whole) : whole;
+        else
+            out->e[i][0] = ref_from_real(t, t == QF_DT_f64 ? sum : (double)(float)sum);
     }
 }
 
@@ -139,7 +160,7 @@ bool ref_breaker(qf_op op, const qf_attrs *a, const ref_tensor *in, ref_tensor *
 {
     if (op == QF_OP_matmul)
         matmul(in, out);
-    else if (op == QF_OP_cumsum || op == QF_OP_cumprod)
+    else if (op == QF_OP_cumsum || op == QF_OP_cumprod || op == QF_OP_cummax || op == QF_OP_cummin)
         scan(op, a, in, out);
     else
         reduce(op, a, in, out);

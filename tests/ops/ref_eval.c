@@ -276,6 +276,10 @@ static bool point(qf_op op, const qf_attrs *a, const ref_tensor *in, size_t n_in
     }
     for (size_t i = 0; i < n_in; i++)
         e[i] = broadcast(&in[i], out->rank, at)[0];
+    if (op == QF_OP_bitcast) {
+        copy(broadcast(&in[0], out->rank, at), x);
+        return true;
+    }
     if (op == QF_OP_cast) {
         if (in[0].type.dtype == out->dtype) {
             copy(broadcast(&in[0], out->rank, at), x);

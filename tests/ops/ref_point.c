@@ -35,6 +35,7 @@ static const struct {
     { QF_OP_log, log },
     { QF_OP_tanh, tanh },
     { QF_OP_erf, erf },
+    { QF_OP_erfc, erfc },
     { QF_OP_sigmoid, sigmoid_of },
     { QF_OP_reciprocal, reciprocal_of },
     { QF_OP_expm1, expm1 },

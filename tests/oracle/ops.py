@@ -29,7 +29,10 @@ from complex_cases import complex_cases
 from math_cases import math_cases
 from op_cases import all_cases
 from order_cases import order_cases
+from out_cases import out_cases
 from schemas import TABLE, read_rows
+from special_cases import special_cases
+from window_cases import window_cases
 
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
@@ -211,7 +214,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="folder for the last files")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    cases = [c for c in (*all_cases(), *math_cases(), *order_cases(), *affine_cases(), *complex_cases()) if fnmatch.fnmatch(c.name, args.only)]
+    cases = [c for c in (*all_cases(), *math_cases(), *order_cases(), *affine_cases(), *complex_cases(), *special_cases(), *window_cases(), *out_cases()) if fnmatch.fnmatch(c.name, args.only)]
     if args.list or not args.qfold:
         print("\n".join(c.name for c in cases))
         return 0 if args.list else 2

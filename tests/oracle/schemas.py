@@ -4,7 +4,7 @@
     schemas.py [--table FILE]
 
 Checked: order of the rows; arguments, keyword-only mark and defaults, word for word; that WRITE rows and no others mutate
-their first argument; aliasing of results; that every overload which torch tags as drawing random numbers is kept as
+their first argument, OUT rows their last; aliasing of results; that every overload which torch tags as drawing random numbers is kept as
 random. The last line is `N passed, N failed, N skipped`; exit 1 on a failure."""
 from __future__ import annotations
 
@@ -97,8 +97,11 @@ def check_schema(row: Row) -> list[str]:
     writes = bool(first and first.is_write) and row.name not in NOT_A_WRITE
     if row.macro != "QF_KEEP" and writes != (row.macro == "QF_WRITE"):
         bad.append(f"{row.macro}, torch {'writes' if writes else 'does not write'} its first argument")
-    if any(a.alias_info and a.alias_info.is_write for a in schema.arguments[1:]) and row.macro != "QF_KEEP":
-        bad.append("writes another argument than the first")
+    others = [a.name for a in schema.arguments[1:] if a.alias_info and a.alias_info.is_write]
+    if row.macro != "QF_KEEP" and others != (["out"] if row.macro == "QF_OUT" else []):
+        bad.append(f"{row.macro}, torch writes {others} besides its first argument")
+    if row.macro == "QF_OUT" and schema.arguments[-1].name != "out":
+        bad.append("out is not the last argument")
     aliased = any(r.alias_info is not None for r in schema.returns) or row.name in ALIASES
     if row.macro == "QF_ATEN" and aliased == (row.rest[1] == "FRESH"):
         bad.append(f"{row.rest[1]}, torch {'aliases' if aliased else 'does not alias'}")
@@ -116,12 +119,13 @@ def check(row: Row) -> list[str]:
 
 def seeded_overloads() -> list[str]:
     found = []
-    for name in dir(torch.ops.aten):
-        packet = getattr(torch.ops.aten, name)
-        for overload in packet.overloads() if hasattr(packet, "overloads") else []:
-            op = getattr(packet, overload)
+    for qualified in sorted(torch._C._dispatch_get_all_op_names()):
+        namespace, _, full = qualified.partition("::")
+        name, _, overload = full.partition(".")
+        if namespace == "aten":
+            op = getattr(getattr(torch.ops.aten, name), overload or "default")
             if torch.Tag.nondeterministic_seeded in op.tags and not any(a.is_out for a in op._schema.arguments):
-                found.append(f"aten.{name}.{overload}")
+                found.append(f"aten.{name}.{overload or 'default'}")
     return found
 
 
