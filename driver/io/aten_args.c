@@ -41,8 +41,21 @@ static bool number_from_text(qf_str text, qfi_number *out)
     return !*end;
 }
 
-/* None, True, False, [], numbers, texts; the rows have no other defaults that a builder looks at.
- */
+/* "1" of "[1, 1]"; what is no list of one number repeated, as it is. */
+static qf_str repeated_number(qf_str text)
+{
+    if (text.n < 3 || *text.p != '[')
+        return text;
+    const char *comma = memchr(text.p, ',', text.n), *end = text.p + text.n - 1;
+    const qf_str first = { text.p + 1, (size_t)((comma ? comma : end) - text.p) - 1 };
+    for (const char *p = first.p + first.n; p < end; p += first.n + 2)
+        if ((size_t)(end - p) < first.n + 2 || memcmp(p + 2, first.p, first.n) != 0)
+            return text;
+    return first;
+}
+
+/* None, True, False, [], numbers, texts; a list of one number repeated is that number. The rows have
+ * no other defaults that a builder looks at. */
 static void read_default(qfi_arg *arg, qf_str text)
 {
     if (qfi_str_is(text, "None")) {
@@ -52,7 +65,7 @@ static void read_default(qfi_arg *arg, qf_str text)
         arg->number = (qfi_number){ { .is_int = true, .i = *text.p == 'T' }, QFI_NUMBER_BOOL };
     } else if (qfi_str_is(text, "[]")) {
         arg->kind = QFI_ARG_NUMBERS;
-    } else if (number_from_text(text, &arg->number)) {
+    } else if (number_from_text(repeated_number(text), &arg->number)) {
         arg->kind = QFI_ARG_NUMBER;
     } else {
         const bool quoted = text.n >= 2 && *text.p == '"';
@@ -69,9 +82,11 @@ bool qfi_aten_defaults(qfi_aten_op *op, qfi_pool *pool)
         return false;
     for (const char *p = op->row->schema; *p && op->n_arg < QFI_ATEN_MAX_ARGS;) {
         const char *end = p, *equals = NULL;
-        for (; *end && *end != ','; end++)
+        for (int depth = 0; *end && (depth || *end != ','); end++) {
+            depth += (*end == '[') - (*end == ']');
             if (*end == '=')
                 equals = end;
+        }
         if (*p != '*') {
             qfi_arg *arg = &args[op->n_arg++];
             arg->name = (qf_str){ p, (size_t)((equals ? equals : end) - p) };

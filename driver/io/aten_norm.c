@@ -44,7 +44,8 @@ void qfi_build_vector_norm(qfi_lowering *l)
 
 void qfi_build_norm(qfi_lowering *l)
 {
-    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qfi_ref self = qfi_arg_tensor(l, "self");
+    const qfi_ref x = qfi_cast(l, self, qfi_arg_dtype(l, "dtype", qfi_type_of(l, self).dtype));
     const double order = qfi_arg_has(l, "p") ? qfi_number_double(qfi_arg_number(l, "p")) : 2.0;
 
     qfi_result(l, norm(l, x, order, qfi_reduced_dims(l, qfi_type_of(l, x).rank, false),

@@ -284,7 +284,8 @@ void qfi_build_constant_pad(qfi_lowering *l)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const qf_type type = qfi_type_of(l, x);
-    const qfi_number value = qfi_arg_number(l, "value");
+    const qfi_number zero = { { .is_int = true }, QFI_NUMBER_INT },
+                     value = qfi_arg_has(l, "value") ? qfi_arg_number(l, "value") : zero;
     int64_t pad[2 * QF_MAX_RANK];
     const uint32_t n = qfi_arg_ints(l, "pad", pad, 2 * QF_MAX_RANK);
     qf_attrs attrs = { .pad = { { 0 }, { 0 } } };

@@ -203,42 +203,38 @@ void qfi_build_rad2deg(qfi_lowering *l)
     times(l, 57.295779513082320877);
 }
 
-/* x * 2^other, the power in the dtype of `other` if that is a float, else f32. */
+/* x * 2^other in their common float; half types take both steps in f32. */
 void qfi_build_ldexp(qfi_lowering *l)
 {
-    const qfi_operand two = { .is_number = true,
-                              .number = { { .f = 2.0 }, QFI_NUMBER_FLOAT },
-                              .ref = QFI_NONE };
-    const qfi_ref self = qfi_arg_tensor(l, "self"), other = qfi_arg_tensor(l, "other");
-    const qf_dtype power_dtype =
-        qfi_result_dtype(l, (const qfi_operand[]){ two, { .ref = other } }, 2);
-    const qfi_ref power =
-        qfi_append2(l, QF_OP_pow, qfi_scalar(l, power_dtype, 2), qfi_cast(l, other, power_dtype));
-    const qf_dtype dtype =
-        qfi_result_dtype(l, (const qfi_operand[]){ { .ref = self }, { .ref = power } }, 2);
+    qfi_ref x[2];
+    const qf_dtype dtype = float_pair(l, x), work = qfi_is_half(dtype) ? QF_DT_f32 : dtype;
+    const qfi_ref exponent = qfi_cast(l, qfi_arg_tensor(l, "other"), work);
+    const qfi_ref power = qfi_append2(l, QF_OP_pow, qfi_scalar(l, work, 2), exponent);
 
-    qfi_result(l, qfi_append2(l, QF_OP_mul, qfi_cast(l, self, dtype), qfi_cast(l, power, dtype)));
+    qfi_result(l, qfi_cast(l, qfi_append2(l, QF_OP_mul, qfi_cast(l, x[0], work), power), dtype));
 }
 
-/* Rounded to so many digits behind the point, in steps of the dtype. */
+/* Rounded to so many digits behind the point; half types take all steps in f32. */
 void qfi_build_round_decimals(qfi_lowering *l)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const qf_dtype dtype = qfi_type_of(l, x).dtype;
+    const qf_dtype work = qfi_is_half(dtype) ? QF_DT_f32 : dtype;
     const int64_t digits = qfi_arg_int(l, "decimals");
+    const qf_op up = digits < 0 ? QF_OP_div : QF_OP_mul, down = digits < 0 ? QF_OP_mul : QF_OP_div;
 
     if (qfi_class(dtype) != QF_CLASS_FLOAT) {
         qfi_refuse(l, QF_REASON_unsupported_dtype, "%s", qf_dtype_get(dtype)->name);
         return;
     }
-    const qfi_ref ten = qfi_scalar(l, dtype, pow(10.0, fabs((double)digits)));
-    const qf_op up = digits < 0 ? QF_OP_div : QF_OP_mul, down = digits < 0 ? QF_OP_mul : QF_OP_div;
-    if (digits == 0)
-        qfi_result(l, qfi_append1(l, QF_OP_round, NULL, x));
-    else
-        qfi_result(l,
-                   qfi_append2(l, down,
-                               qfi_append1(l, QF_OP_round, NULL, qfi_append2(l, up, x, ten)), ten));
+    const qfi_ref ten = qfi_scalar(l, work, pow(10.0, fabs((double)digits)));
+    qfi_ref y = qfi_cast(l, x, work);
+    if (digits != 0)
+        y = qfi_append2(l, up, y, ten);
+    y = qfi_append1(l, QF_OP_round, NULL, y);
+    if (digits != 0)
+        y = qfi_append2(l, down, y, ten);
+    qfi_result(l, qfi_cast(l, y, dtype));
 }
 
 /* ---- gates ---- */

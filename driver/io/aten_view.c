@@ -133,8 +133,10 @@ void qfi_build_rot90(qfi_lowering *l)
 {
     const qfi_ref x = qfi_arg_tensor(l, "self");
     const int rank = qfi_type_of(l, x).rank;
-    int64_t dims[2] = { 0, 0 };
-    const uint32_t n = qfi_arg_ints(l, "dims", dims, 2), set = qfi_dim_set(l, dims, n, rank);
+    int64_t dims[2] = { 0, 1 };
+    const bool given = qfi_arg_get(l, "dims")->kind != QFI_ARG_TEXT; /* the default, [0, 1] */
+    const uint32_t n = given ? qfi_arg_ints(l, "dims", dims, 2) : 2,
+                   set = qfi_dim_set(l, dims, n, rank);
     const int64_t turns = (qfi_arg_int(l, "k") % 4 + 4) % 4;
 
     if (n != 2 || !qfi_lowering_ok(l)) {

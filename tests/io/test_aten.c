@@ -177,6 +177,37 @@ static void test_arguments_that_cannot_be_expressed(void **state)
     expect_reason("torch.ops.my.op.default", "[]", QF_REASON_unknown_op);
 }
 
+/* A range from "0" to an end by a step, without a result: in an integer dtype steps lose their
+ * fraction, and none may be 0. */
+static void test_ranges_without_a_length(void **state)
+{
+    (void)state;
+    static const char *const ends_and_steps[][3] = {
+        { "{\"as_int\":10}", "{\"as_float\":0.5}", "5" },
+        { "{\"as_int\":10}", "{\"as_int\":0}", "5" },
+        { "{\"as_int\":10}", "{\"as_float\":0.0}", "7" },
+        { "{\"as_int\":10}", "{\"as_float\":\"NaN\"}", "7" },
+        { "{\"as_float\":\"Infinity\"}", "{\"as_int\":1}", "7" },
+        { "{\"as_int\":10}", "{\"as_int\":-1}", "5" },
+        { "{\"as_float\":1e300}", "{\"as_float\":1e-300}", "7" },
+    };
+
+    for (size_t i = 0; i < sizeof ends_and_steps / sizeof *ends_and_steps; i++) {
+        char inputs[400];
+        lowered l;
+        snprintf(
+            inputs, sizeof inputs,
+            "[{\"name\":\"start\",\"arg\":{\"as_int\":0},\"kind\":1},"
+            "{\"name\":\"end\",\"arg\":%s,\"kind\":1},{\"name\":\"step\",\"arg\":%s,\"kind\":1},"
+            "{\"name\":\"dtype\",\"arg\":{\"as_scalar_type\":%s},\"kind\":2}]",
+            ends_and_steps[i][0], ends_and_steps[i][1], ends_and_steps[i][2]);
+        lower_node(&l, "torch.ops.aten.arange.start_step", inputs, "as_tensor", NULL, 0);
+        assert_int_equal(l.status, QF_OK);
+        assert_int_not_equal(l.env.reason, QF_REASON_none);
+        lower_end(&l);
+    }
+}
+
 static void test_defaults_and_order(void **state)
 {
     (void)state;
@@ -291,6 +322,16 @@ static const qf_type any_types[][2] = {
 
 /* Every argument of every row, given each kind of value there is: kept, understood, or an error;
  * never a crash. */
+/* The argument behind this one in a schema. */
+static const char *next_argument(const char *p)
+{
+    int depth = 0;
+
+    for (; *p && (depth || *p != ','); p++)
+        depth += (*p == '[') - (*p == ']');
+    return *p ? p + 2 : p;
+}
+
 static void test_every_argument_of_every_kind(void **state)
 {
     (void)state;
@@ -303,7 +344,7 @@ static void test_every_argument_of_every_kind(void **state)
         for (size_t round = 0; round < 3 * n_values; round++) {
             char inputs[2000] = "[", target[120];
             size_t at = 1, k = 0;
-            for (const char *p = rows[i].schema; *p; k++) {
+            for (const char *p = rows[i].schema; *p; p = next_argument(p), k++) {
                 const size_t n = strcspn(p, "=,");
                 if (*p != '*')
                     at += (size_t)snprintf(
@@ -311,8 +352,6 @@ static void test_every_argument_of_every_kind(void **state)
                         "%s{\"name\":\"%.*s\",\"arg\":%s,\"kind\":1}", at > 1 ? "," : "", (int)n, p,
                         k == 0 && round % 4 ? any_value[1]
                                             : any_value[random_next(&seed) % n_values]);
-                p += strcspn(p, ",");
-                p += *p ? 2 : 0;
             }
             snprintf(inputs + at, sizeof inputs - at, "]");
             snprintf(target, sizeof target, "%s%s",
@@ -413,6 +452,7 @@ int main(void)
         cmocka_unit_test(test_other_names_are_not_found),
         cmocka_unit_test(test_enabled_autocast_is_no_region),
         cmocka_unit_test(test_arguments_that_cannot_be_expressed),
+        cmocka_unit_test(test_ranges_without_a_length),
         cmocka_unit_test(test_defaults_and_order),
         cmocka_unit_test(test_equations),
         cmocka_unit_test(test_every_argument_of_every_kind),

@@ -103,6 +103,25 @@ def norm(m: Any, x: Tensor) -> Any:
     return (m.g * (v / (v * v).sum((1, 2), keepdim=True).sqrt())).reshape(2, 2) + x.sum() * 0
 
 
+def in_a_body(fn: Callable[[], Tensor]) -> Callable[..., Any]:
+    def run(m: Any, x: Tensor) -> Any:
+        with torch.enable_grad():
+            y = fn()
+        return (y, x)
+    return run
+
+
+def quantised_zeros(m: Any, x: Tensor) -> Any:
+    """A row of zeros has the least scale, no NaN."""
+    scale, zero = Q.choose_qparams.tensor(m.v[0], -128, 127, 1e-5, I8)
+    q = Q.quantize_per_channel(m.v, torch.stack([scale[0], torch.ones((), dtype=F64)]).float(), torch.stack([zero[0], zero[0] * 0]), 0, -128, 127, I8)
+    return scale, q, x
+
+
+def low_rank(dtype: torch.dtype) -> Callable[..., Any]:
+    return lambda m, x: (m.w + (2 * (m.b @ m.a)).to(dtype), x)
+
+
 def rows(m: Any, x: Tensor) -> Any:
     return tuple(x + m.table[i] for i in range(0, 100, 10))
 
@@ -124,9 +143,19 @@ FAULTS = [
         kept={"aten.mul.Tensor": "state"}),
     Fault("division_by_integer_zero", lambda m, x: x + (m.dead // m.dead).sum(), None, {"dead": t([4, 8], I32)},
         gone=("aten.floor_divide.default",)),
+    Fault("random_numbers_in_a_body", in_a_body(lambda: torch.rand(3) + 1), kept={"higher_order.wrap_with_set_grad_enabled": "random"}),
+    Fault("constants_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], gone=("wrap_with_set_grad_enabled", "aten.full.default")),
+    Fault("kept_operator_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], options=("--keep-op", "aten.full.default"),
+        kept={"higher_order.wrap_with_set_grad_enabled": "keep_op"}),
+    Fault("negative_index_is_an_error", lambda m, x: (x + torch.zeros(3) * m.i.numel(), (m.t.index_select(0, m.i.abs()) * 1)), [[[1, 2, 3]], [[4, 5, 6]]],
+        {"t": TRI, "i": t([-1], I64)}, gone=("aten.index_select.default",)),
     # ---- growth
     Fault("small_mask", lambda m, x: (torch.full((3, 3), -INF).triu(1), x), [[[0, -INF, -INF], [0, 0, -INF], [0, 0, 0]]],
         gone=("aten.triu.default",), sizes=[36]),
+    Fault("mask_of_ranges", lambda m, x: (torch.arange(3)[None] <= torch.arange(3)[:, None], x), [[[True, False, False], [True, True, False], [True] * 3]],
+        gone=("aten.arange.*", "aten.le.Tensor")),
+    Fault("mask_of_kept_ranges", lambda m, x: (torch.arange(3)[None] <= torch.arange(3)[:, None], x), None, options=("--keep-op", "aten.arange.*"),
+        kept={"aten.arange.default": "keep_op", "aten.le.Tensor": "runtime"}),
     Fault("large_mask", mask(1024), None, kept={"aten.triu.default": "growth"}),
     Fault("large_mask_allowed", mask(1024), None, options=("--max-growth", "none"), gone=("aten.triu.default",), sizes=[4 << 20]),
     Fault("expanded", lambda m, x: m.w.expand(16384, 64).contiguous() + x.sum(), None, {"w": torch.arange(64.0)[None]},
@@ -178,6 +207,11 @@ FAULTS = [
           {"a": t([-2.45]), "b": t([-1.55595]), "c": t([-38.25]), "d": t([-0.7525])}, gone=("quantized_decomposed.*",)),
     Fault("odd_scales", lambda m, x: (per_channel(m.w, m.s, 1) + x.sum() * 0, x), [[[0, INF, NAN], [0, -INF, NAN]]], {"w": t([[1, 1, 1],
         [1, -1, 0]], I8), "s": t([0, INF, NAN])}, options=("--fold-dequant",)),
+    Fault("zeros_are_quantised", quantised_zeros, [[1e-5], [[0, 0, 0], [1, -2, 3]]], {"v": t([[0.0, 0, 0], [1, -2, 3]])},
+        gone=("quantized_decomposed.*",), near=1e-6),
+    Fault("eight_bit_floats", lambda m, x: (m.v.to(torch.float8_e4m3fn).to(F32), m.w.to(torch.float8_e5m2).to(F32), x),
+        [[0, 0, 448, 448, 2 ** -9, 0, NAN], [57344, INF, INF, NAN]],
+        {"v": t([0, -0.0, 448, 464, 2 ** -9, 2 ** -10, NAN]), "w": t([57344, 61440, INF, NAN])}, gone=("aten.to.*",)),
     # ---- rounding and types
     Fault("pair_of_casts", lambda m, x: (m.v.to(BF16).to(F32), x), [[0.333984375]], {"v": t([1 / 3])}, gone=("aten.to.*",)),
     Fault("bf16_rounds_to_even", lambda m, x: (m.v.to(BF16).view(torch.int16), x), [[0x3F80, 0x3F82, 0x3F81, 0x7F80, 0x7F7F, -0x8000]],
@@ -191,6 +225,8 @@ FAULTS = [
         [2, 4], [2.5], [-1], [True, False], 0],
           {"i": t([1, 2], I64), "d": t(2.0, F64), "f": t([0.5]), "u": t([1], U8), "b": t([-2], I8), "t": t([1, 0], torch.bool)},
               gone=("aten.add.Tensor", "aten.mul.Tensor"), dtypes=(F32, F64, F32, torch.int16, torch.bool, F64)),
+    Fault("bf16_scalar_stays_bf16", lambda m, x: ((m.a * 1).view(torch.int16), x), [0x3F80], {"a": t(1.0, BF16)}, gone=("aten.mul.Tensor",),
+        dtypes=(torch.int16,)),
     Fault("rank_zero_stays", lambda m, x: (m.a + m.a, torch.tensor(2.0) * 3, x), [3, 6], {"a": t(1.5)}, gone=("aten.add.Tensor",)),
     Fault("bool_bytes", lambda m, x: (m.v.to(I8), m.v.to(F32), m.v & m.v, m.v + m.v, x), [[0, 1, 1, 1], [0, 1, 1, 1],
         [False, True, True, True], [False, True, True, True]], {"v": t([0, 1, 2, 255], U8).view(torch.bool)}),
@@ -222,6 +258,10 @@ FAULTS = [
         "c": t([[5.0], [2]])}, gone=("aten.matmul.default",)),
     Fault("integers_are_exact", lambda m, x: (m.a @ m.b, x), [[[3 * 17 * 33] * 21] * 45], {"a": torch.full((45, 33), 3.0),
         "b": torch.full((33, 21), 17.0)}, gone=("aten.matmul.default",)),
+    Fault("low_rank_update", low_rank(F32), [[[5, 4, 5], [0, 23, 24], [11, 30, 31], [0, 10, 11]]], {"w": t([[1.0, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 1]]),
+        "b": t([[1.0, 0], [-1, 2], [1, 2], [0, 1]]), "a": t([[2.0, 1, 1], [0, 5, 5]])}, gone=("aten.matmul.default", "aten.add.Tensor")),
+    Fault("low_rank_update_rounds_each_step", low_rank(BF16), None, {"w": t([[256.0, 1], [1, 1]], BF16), "b": t([[0.75], [1 / 3]]), "a": t([[1.0, 1 / 3]])},
+        gone=("aten.matmul.default",), dtypes=(BF16,)),
     Fault("weight_norm_chain", norm, [[[1.2, 1.6], [3, 4]]], {"v": t([[[3.0], [4]], [[6], [8]]]), "g": t([[[2.0]], [[5]]])},
         gone=("aten.div.Tensor", "aten.sum.dim_IntList", "aten.sqrt.default"), sizes=[16], near=1e-6),
 ]

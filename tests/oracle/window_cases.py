@@ -73,8 +73,6 @@ def convolution_cases() -> Iterator[Case]:
         fn: Callable[..., Any] = getattr(A, f"conv{d}d").default
         yield from case(f"conv{tag}", lambda c, v, b, f=fn, o=o, g=groups: f(c, v, b, *o, g), x, w, bias, near=near)
         yield from case(f"convolution.{tag}", lambda c, v, o=o, g=groups, d=d: A.convolution.default(c, v, None, *o, False, [0] * d, g), x, w, near=near)
-    yield from case("_convolution", lambda c, v: A._convolution.default(c, v, None, [1], [0], [1], False, [0], 1, False, False, True, True),
-                    values(F32, (1, 3, 6)), values(F32, (2, 3, 2), 1), near=1e-5)
     yield from case("convolution.transposed", lambda c, v: A.convolution.default(c, v, None, [1], [0], [1], True, [0], 1),
                     values(F32, (1, 2, 6)), values(F32, (2, 3, 2), 1), keep="unsupported_argument", core=False)
 
