@@ -1,5 +1,5 @@
-/* Prefix sums, products and extremes: rows along the scanned dim, each run through in f64 or i64 in order,
- * every prefix rounded to the result's type. */
+/* Prefix sums, products and extremes: rows along the scanned dim, each run through in f64 or
+ * i64 in order, every prefix rounded to the result's type. */
 #include "dispatch/breakers/panels.h"
 
 #include <math.h>

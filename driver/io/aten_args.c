@@ -54,8 +54,8 @@ static qf_str repeated_number(qf_str text)
     return first;
 }
 
-/* None, True, False, [], numbers, texts; a list of one number repeated is that number. The rows have
- * no other defaults that a builder looks at. */
+/* None, True, False, [], numbers, texts; a list of one number repeated is that number. The rows
+ * have no other defaults that a builder looks at. */
 static void read_default(qfi_arg *arg, qf_str text)
 {
     if (qfi_str_is(text, "None")) {

@@ -183,7 +183,8 @@ void qfi_build_median_dim(qfi_lowering *l)
 /* Comparisons of all elements of a dim with one another that are made. */
 #define MOST_PAIRS (INT64_C(1) << 26)
 
-/* The most frequent element, of several the least; its place is defined if no elements are equal. */
+/* The most frequent element, of several the least; its place is defined if no elements are equal.
+ */
 void qfi_build_mode(qfi_lowering *l)
 {
     const qfi_ref self = qfi_arg_tensor(l, "self"), x = at_least_1d(l, self);

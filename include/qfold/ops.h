@@ -68,8 +68,8 @@ typedef enum qf_put_mode {
  *             clamp(round(x * s) + z, qmin, qmax).
  *             dequantize: (q - z) in the dtype of z, converted to the dtype of s, times s in that
  *             dtype, converted to `dtype`.
- *   dim       cat, cumsum, cumprod, cummax, cummin (a NaN stays): along it. index_select (operand 1: i64 or i32 [n]), gather: the
- *             dim that is indexed.
+ *   dim       cat, cumsum, cumprod, cummax, cummin (a NaN stays): along it. index_select
+ *             (operand 1: i64 or i32 [n]), gather: the dim that is indexed.
  *   roll      elements move by shift[k] along dim k, around the end.
  *   pad       elements in front of and behind each dim, which operand 1 (rank 0) fills; negative
  *             ones are cut off.

@@ -366,9 +366,9 @@ static inline double qfk_erf_small(double x)
     return tiny ? e * 0x1p-600 : e;
 }
 
-/* erf(a), or 1 - erf(a), for 1/2 < a < 6: a Taylor series about c, the nearest multiple of 1/8. It integrates
- * erf'(c + h) = erf'(c) exp(-2ch - h^2), where the terms t[n] of the exponential's own series obey
- * (n + 1) t[n+1] = -2ch t[n] - 2h^2 t[n-1]. */
+/* erf(a), or 1 - erf(a), for 1/2 < a < 6: a Taylor series about c, the nearest multiple of
+ * 1/8. It integrates erf'(c + h) = erf'(c) exp(-2ch - h^2), where the terms t[n] of the
+ * exponential's own series obey (n + 1) t[n+1] = -2ch t[n] - 2h^2 t[n-1]. */
 static inline double qfk_erf_table(double a, bool complement)
 {
     static const struct { qfk_dd erf; double slope; } at[44] = {   /* c = 4/8, 5/8, ... */

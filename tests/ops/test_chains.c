@@ -57,7 +57,6 @@ static const qf_op ops[] = {
     QF_OP_amax,
     QF_OP_cumsum,
     QF_OP_cumprod,
-    QF_OP_cummax,
     QF_OP_matmul,
     QF_OP_index_select,
     QF_OP_squeeze,
@@ -221,7 +220,6 @@ static void random_attrs(check_rng *rng, qf_op op, const qf_type *t, qf_attrs *a
     case QF_OP_cat:
     case QF_OP_cumsum:
     case QF_OP_cumprod:
-    case QF_OP_cummax:
     case QF_OP_index_select:
         a->dim.dim = (uint8_t)below(rng, t->rank);
         break;
@@ -291,8 +289,7 @@ static bool try_step(check_rng *rng, chain *c)
     const qf_type *t = &c->type[c->in[c->n_step][0]];
     const bool needs_dim = op == QF_OP_slice || op == QF_OP_select || op == QF_OP_slice_scatter ||
                            op == QF_OP_select_scatter || op == QF_OP_cat || op == QF_OP_cumsum ||
-                           op == QF_OP_cumprod || op == QF_OP_cummax || op == QF_OP_index_select ||
-                           op == QF_OP_argsort;
+                           op == QF_OP_cumprod || op == QF_OP_index_select || op == QF_OP_argsort;
     if (needs_dim && t->rank == 0)
         return false;
     random_attrs(rng, op, t, &s->attrs);
