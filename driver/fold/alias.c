@@ -250,7 +250,7 @@ static bool fills_operands(qf_str overload)
     return false;
 }
 
-/* torch's spelling: add_ and __iadd__ work in place, __add__ does not; some overloads fill operands,
+/* torch's spelling: add_ and __iadd__ work in place, __add__ does not; some overloads fill others,
  * whatever their name. */
 static bool is_in_place(qf_str op)
 {
