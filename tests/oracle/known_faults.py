@@ -143,10 +143,10 @@ FAULTS = [
         kept={"aten.mul.Tensor": "state"}),
     Fault("division_by_integer_zero", lambda m, x: x + (m.dead // m.dead).sum(), None, {"dead": t([4, 8], I32)},
         gone=("aten.floor_divide.default",)),
-    Fault("random_numbers_in_a_body", in_a_body(lambda: torch.rand(3) + 1), kept={"higher_order.wrap_with_set_grad_enabled": "random"}),
+    Fault("random_numbers_in_a_body", in_a_body(lambda: torch.rand(3) + 1), kept={"aten.rand.default": "random"}),
     Fault("constants_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], gone=("wrap_with_set_grad_enabled", "aten.full.default")),
     Fault("kept_operator_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], options=("--keep-op", "aten.full.default"),
-        kept={"higher_order.wrap_with_set_grad_enabled": "keep_op"}),
+        kept={"aten.full.default": "keep_op"}),
     Fault("negative_index_is_an_error", lambda m, x: (x + torch.zeros(3) * m.i.numel(), (m.t.index_select(0, m.i.abs()) * 1)), [[[1, 2, 3]], [[4, 5, 6]]],
         {"t": TRI, "i": t([-1], I64)}, gone=("aten.index_select.default",)),
     # ---- growth
