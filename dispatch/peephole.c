@@ -36,13 +36,25 @@ static const struct {
         QFK_OP_##op, QFK_KEY_##key                                                                 \
     }
 #define QFI_PEEPHOLE(kernel, n, stages, inputs) { QFK_OP_##kernel, n, inputs, stages },
+#define QFI_TURNED(op, turned)
 #include "dispatch/peephole.def"
+#undef QFI_TURNED
 #undef QFI_PEEPHOLE
 #undef THEN
 #undef FIRST
 #undef STAGES
 #undef INPUTS
 #undef FROM
+};
+
+static const struct {
+    uint16_t op, turned;
+} turned[] = {
+#define QFI_PEEPHOLE(kernel, n, stages, inputs)
+#define QFI_TURNED(op, turned) { QFK_OP_##op, QFK_OP_##turned },
+#include "dispatch/peephole.def"
+#undef QFI_TURNED
+#undef QFI_PEEPHOLE
 };
 
 static int uses(const qfi_builder *b, uint8_t ref, uint8_t root)
@@ -122,6 +134,18 @@ static const qfk_row *nibble_row(const qfi_builder *b, const qfi_stage *s, uint8
     return qfk_pick(b->table, s->op, s->key == QFK_KEY_i8 ? QFK_KEY_i4 : QFK_KEY_u4);
 }
 
+/* The kernel that takes a stage's first input turned, and heeds `past`. */
+static qfk_tile *find_turned(const qfi_builder *b, const qfi_stage *s)
+{
+    for (size_t i = 0; i < sizeof turned / sizeof *turned; i++) {
+        if (turned[i].op != s->op)
+            continue;
+        const qfk_row *row = qfk_pick(b->table, turned[i].turned, (qfk_key)s->key);
+        return row && row->exact == QFK_BITS_PAST ? row->fn : NULL;
+    }
+    return NULL;
+}
+
 void qfi_peephole(qfi_builder *b, uint8_t *root)
 {
     int found[LONGEST];
@@ -144,4 +168,6 @@ void qfi_peephole(qfi_builder *b, uint8_t *root)
         s->nibbles = true;
         b->operand[s->in[0]].copy = NULL;
     }
+    for (int i = 0; i < b->n_stage; i++)
+        b->stage[i].turned = find_turned(b, &b->stage[i]);
 }

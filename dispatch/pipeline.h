@@ -59,9 +59,10 @@ typedef struct qfi_operand {
 
 /* op, key: of the kernel's row.  in, out: references.  bits: of the result in its slot.  index:
  * number of the form that gives p.i[0 … 2], -1 if none.  nibbles: in[0] is an operand of 4 bits,
- * whose element numbers are p.i[0 … 2].  past: the kernel heeds p.past. */
+ * whose element numbers are p.i[0 … 2].  past: the kernel heeds p.past.  turned: NULL, or the
+ * kernel that does the same with an in[0] that runs down the rows, past the caches. */
 typedef struct qfi_stage {
-    qfk_tile *fn;
+    qfk_tile *fn, *turned;
     uint16_t op, key;
     uint8_t n_in, in[3], out, bits;
     int8_t index;

@@ -102,7 +102,8 @@ typedef struct qfi_tiles {
     bool streams;        /* the result goes past the caches */
     bool joined;         /* short rows follow each other in the staging, as in the destination */
     bool past;           /* its last kernel stores it there itself */
-    bool turns;          /* likewise, and the kernel is the transpose */
+    bool turns;          /* likewise, and the kernel reads columns of its operand: a transpose, or
+                            the one stage's */
     int8_t lifted; /* the operand that is transposed to the staging for the one stage; or -1 */
     bool patches;  /* one kernel's result goes past the caches, a small part at a time */
     uint8_t outer[QFI_LOOPS], load[QFI_OPERANDS];

@@ -29,7 +29,7 @@
 /* Bytes of a run of an operand that is lifted at once: what is asked for stays until it is used (of
  * the plain dequantize, 8 bits to 32, Zen 3: 256 0.74, 512 0.72, 1024 0.69; not asking 0.63). */
 #define LIFTED_RUN ((int64_t)256)
-#define SMALL_TILE (1 << 14)            /* of few rows or columns: it stays in the first cache */
+#define SMALL_TILE (1 << 14) /* of few rows or columns: it stays in the first cache */
 #define FEW_ROWS 16 /* of a transposed tile: their lines stay in the first cache while they fill */
 
 static qfi_load choose_load(const qfi_tiles *t, int i)
@@ -116,6 +116,15 @@ static int find_lifted(const qfi_tiles *t)
     return found;
 }
 
+/* Whether the stage does better with columns of what would be lifted for it. */
+static bool stage_turns(const qfi_tiles *t)
+{
+    const qfi_stage *s = t->piece->stage;
+
+    return t->lifted >= 0 && s->turned && s->in[0] == t->lifted &&
+           t->rows * (t->piece->operand[t->lifted].bits / 8) >= LEAST_COLUMN;
+}
+
 /* Whether no operand is brought to a slot. */
 static bool reads_in_place(const qfi_tiles *t)
 {
@@ -151,11 +160,17 @@ static void choose_store(qfi_tiles *t, int64_t size)
     t->streams = run->streams && t->segment == run->pipe->result &&
                  (t->joined ? t->cols * t->rows : t->cols) * size >= QFI_LEAST_RUN;
     const bool goes_past = t->streams && t->made.operand < 0 && rows_are_lines(t, size);
-    t->past = goes_past && last_is_result(t) && t->piece->stage[t->piece->n_stage - 1].past;
+    t->past = goes_past && last_is_result(t) &&
+              t->piece->stage[t->piece->n_stage - 1].past;
     t->turns = goes_past && moves && t->segment->turns_past && t->rows * size >= LEAST_COLUMN;
     t->staged = t->streams ? !t->past && !t->turns && !is_copy(t)
                            : moves && !t->joined && t->rows > FEW_ROWS;
     t->lifted = (int8_t)(t->staged || t->joined ? -1 : find_lifted(t));
+    if (t->past && stage_turns(t)) {
+        t->load[t->lifted] = QFI_LOAD_NONE;
+        t->lifted = -1;
+        t->turns = true;
+    }
     t->patches = t->streams && t->staged && is_direct(t) && reads_in_place(t);
 }
 
@@ -175,7 +190,7 @@ static void choose_moved_tile(qfi_tiles *t, int64_t size)
     const int64_t line = LINE / size;
 
     if (t->turns) {
-        t->m = split_evenly(t->rows, TURNED_BYTES / RUN_BYTES, line);
+        t->m = split_evenly(t->rows, TURNED_BYTES / RUN_BYTES, LINE);
         t->n = qfi_min64(t->cols, TURNED_BYTES / (t->m * RUN_BYTES) * (RUN_BYTES / size));
         return;
     }
@@ -255,7 +270,7 @@ static void choose_made(qfi_tiles *t, int64_t elements)
 static void choose_tile(qfi_tiles *t, int64_t size)
 {
     const int64_t slot = widest(t);
-    const bool turned = transposes(t);
+    const bool turned = t->turns || transposes(t);
 
     t->strip = turned ? 1 : INT64_MAX;
     t->skip = 0;
@@ -271,7 +286,7 @@ static void choose_tile(qfi_tiles *t, int64_t size)
         choose_lifted_tile(t, size);
         return;
     }
-    if (turned && t->piece->n_stage == 0) {
+    if (turned && (t->turns || t->piece->n_stage == 0)) {
         choose_moved_tile(t, size);
         return;
     }

@@ -171,7 +171,7 @@ static void run_stage(tile *x, int number, bool last)
         out = last ? result(x) : slot_out(x, t->piece->slot[number], s->bits / 8);
         x->view[s->out] = (qfk_in){ out.p, out.row, s->bits / 8 };
     }
-    s->fn(x->m, x->n, in, out, &x->param[number]);
+    (t->turns ? s->turned : s->fn)(x->m, x->n, in, out, &x->param[number]);
     if (last && t->staged)
         deliver(x, out.p, out.row);
 }
@@ -380,8 +380,10 @@ static void tiles_task(void *arg, uint32_t i, uint32_t worker)
         param[k] = t->piece->stage[k].p;
         param[k].bad = &bad;
     }
-    if (t->past)
+    if (t->past) {
         param[t->piece->n_stage - 1].past = true;
+        param[t->piece->n_stage - 1].staging = x.staging;
+    }
     for (int64_t k = first; k < end; k++)
         run_tile(&x, k);
     if (t->streams)

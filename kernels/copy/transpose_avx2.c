@@ -2,9 +2,10 @@
  * transpose_blocks.h. Rows of a block are stored from the first to the last. */
 #include "kernels/common/masks.h"
 #include "kernels/copy/transpose_panels.h"
+#include "kernels/copy/unit_avx2.h"
 
 /* Loops over the vectors of a block are written out, or the vectors stand in memory. */
-#define ALL _Pragma("GCC unroll 16")
+#define QFK_ALL _Pragma("GCC unroll 16")
 
 /* Column j, or zeros for one that is not there. */
 QFK_INLINE __m256i load_column(const qfk_block *b, size_t j)
@@ -54,9 +55,9 @@ QFK_INLINE void store_words(const qfk_block *b, size_t i, __m256i v)
 /* Low halves, from the first row on, then high ones. */
 QFK_INLINE void store_halves(const qfk_block *b, const __m256i *v, size_t n)
 {
-    ALL for (size_t k = 0; k < n; k++)
+    QFK_ALL for (size_t k = 0; k < n; k++)
         store_row(b, k, _mm256_castsi256_si128(v[k]));
-    ALL for (size_t k = 0; k < n; k++)
+    QFK_ALL for (size_t k = 0; k < n; k++)
         store_row(b, k + n, _mm256_extracti128_si256(v[k], 1));
 }
 
@@ -66,14 +67,14 @@ QFK_INLINE void turn_x8(const qfk_block *b)
 {
     __m256i v[16], t[16];
 
-    ALL for (size_t k = 0; k < 16; k++)
+    QFK_ALL for (size_t k = 0; k < 16; k++)
         v[k] = load_column(b, k);
-    ALL for (unsigned round = 0; round < 4; round++) {
-        ALL for (size_t k = 0; k < 8; k++) {
+    QFK_ALL for (unsigned round = 0; round < 4; round++) {
+        QFK_ALL for (size_t k = 0; k < 8; k++) {
             t[2 * k] = _mm256_unpacklo_epi8(v[k], v[k + 8]);
             t[2 * k + 1] = _mm256_unpackhi_epi8(v[k], v[k + 8]);
         }
-        ALL for (size_t k = 0; k < 16; k++)
+        QFK_ALL for (size_t k = 0; k < 16; k++)
             v[k] = t[k];
     }
     store_halves(b, v, 16);
@@ -84,14 +85,14 @@ QFK_INLINE void turn_x16(const qfk_block *b)
 {
     __m256i v[8], t[8];
 
-    ALL for (size_t k = 0; k < 8; k++)
+    QFK_ALL for (size_t k = 0; k < 8; k++)
         v[k] = load_column(b, k);
-    ALL for (unsigned round = 0; round < 3; round++) {
-        ALL for (size_t k = 0; k < 4; k++) {
+    QFK_ALL for (unsigned round = 0; round < 3; round++) {
+        QFK_ALL for (size_t k = 0; k < 4; k++) {
             t[2 * k] = _mm256_unpacklo_epi16(v[k], v[k + 4]);
             t[2 * k + 1] = _mm256_unpackhi_epi16(v[k], v[k + 4]);
         }
-        ALL for (size_t k = 0; k < 8; k++)
+        QFK_ALL for (size_t k = 0; k < 8; k++)
             v[k] = t[k];
     }
     store_halves(b, v, 8);
@@ -125,10 +126,10 @@ QFK_INLINE void turn_pairs(const qfk_block *b, size_t i)
 {
     __m256i v[4];
 
-    ALL for (size_t k = 0; k < 4; k++)
+    QFK_ALL for (size_t k = 0; k < 4; k++)
         v[k] = load_pair(b, k, (ptrdiff_t)(4 * i));
     turn_quarters(v);
-    ALL for (size_t k = 0; k < 4; k++)
+    QFK_ALL for (size_t k = 0; k < 4; k++)
         store_words(b, i + k, v[k]);
 }
 
@@ -143,22 +144,22 @@ QFK_INLINE void turn_x32(const qfk_block *b)
             turn_pairs(b, 4);
         return;
     }
-    ALL for (size_t k = 0; k < 8; k++)
+    QFK_ALL for (size_t k = 0; k < 8; k++)
         v[k] = load_words(b, k);
     if (b->w <= 4) {
         turn_quarters(v);
         store_halves(b, v, 4);
         return;
     }
-    ALL for (size_t k = 0; k < 4; k++) {
+    QFK_ALL for (size_t k = 0; k < 4; k++) {
         t[k] = _mm256_permute2x128_si256(v[k], v[k + 4], 0x31);
         v[k] = _mm256_permute2x128_si256(v[k], v[k + 4], 0x20);
     }
     turn_quarters(v);
     turn_quarters(t);
-    ALL for (size_t k = 0; k < 4; k++)
+    QFK_ALL for (size_t k = 0; k < 4; k++)
         store_words(b, k, v[k]);
-    ALL for (size_t k = 0; k < 4; k++)
+    QFK_ALL for (size_t k = 0; k < 4; k++)
         store_words(b, k + 4, t[k]);
 }
 
@@ -167,64 +168,34 @@ QFK_INLINE void turn_x64(const qfk_block *b)
 {
     __m256i v[4], t[4];
 
-    ALL for (size_t k = 0; k < 4; k++)
+    QFK_ALL for (size_t k = 0; k < 4; k++)
         v[k] = load_words(b, k);
     t[0] = _mm256_unpacklo_epi64(v[0], v[1]);
     t[1] = _mm256_unpackhi_epi64(v[0], v[1]);
     t[2] = _mm256_unpacklo_epi64(v[2], v[3]);
     t[3] = _mm256_unpackhi_epi64(v[2], v[3]);
-    ALL for (size_t k = 0; k < 2; k++)
+    QFK_ALL for (size_t k = 0; k < 2; k++)
         store_words(b, k, _mm256_permute2x128_si256(t[k], t[k + 2], 0x20));
-    ALL for (size_t k = 0; k < 2; k++)
+    QFK_ALL for (size_t k = 0; k < 2; k++)
         store_words(b, k + 2, _mm256_permute2x128_si256(t[k], t[k + 2], 0x31));
 }
 
-/* Sixteen bytes of a run, and of the run k further on above them. */
-QFK_INLINE __m256i load_runs(const char *a, ptrdiff_t k)
-{
-    const __m128i low = _mm_loadu_si128((const void *)a);
-
-    return _mm256_inserti128_si256(_mm256_castsi128_si256(low),
-                                   _mm_loadu_si128((const void *)(a + k)), 1);
-}
-
-/* 64 rows of 16 bytes. After three rounds a vector has two rows: first halves, then second ones. */
-QFK_INLINE void unit_x8(char *x, const char *a, ptrdiff_t col)
-{
-    ALL for (size_t i = 0; i < 64; i += 16) {
-        __m256i v[8], t[8];
-        ALL for (size_t k = 0; k < 8; k++)
-            v[k] = load_runs(a + i + (ptrdiff_t)k * col, 8 * col);
-        ALL for (unsigned round = 0; round < 3; round++) {
-            ALL for (size_t k = 0; k < 4; k++) {
-                t[2 * k] = _mm256_unpacklo_epi8(v[k], v[k + 4]);
-                t[2 * k + 1] = _mm256_unpackhi_epi8(v[k], v[k + 4]);
-            }
-            ALL for (size_t k = 0; k < 8; k++)
-                v[k] = t[k];
-        }
-        ALL for (size_t k = 0; k < 8; k++)
-            _mm256_storeu_si256((void *)(x + 16 * i + 32 * k),
-                                _mm256_permute4x64_epi64(v[k], 0xd8));
-    }
-}
-
-/* 32 rows of 16 bytes, likewise. */
+/* 32 rows of 16 bytes, as qfk_unit_x8 does. */
 QFK_INLINE void unit_x16(char *x, const char *a, ptrdiff_t col)
 {
-    ALL for (size_t i = 0; i < 64; i += 16) {
+    QFK_ALL for (size_t i = 0; i < 64; i += 16) {
         __m256i v[4], t[4];
-        ALL for (size_t k = 0; k < 4; k++)
-            v[k] = load_runs(a + i + (ptrdiff_t)k * col, 4 * col);
-        ALL for (unsigned round = 0; round < 2; round++) {
-            ALL for (size_t k = 0; k < 2; k++) {
+        QFK_ALL for (size_t k = 0; k < 4; k++)
+            v[k] = qfk_load_runs(a + i + (ptrdiff_t)k * col, 4 * col);
+        QFK_ALL for (unsigned round = 0; round < 2; round++) {
+            QFK_ALL for (size_t k = 0; k < 2; k++) {
                 t[2 * k] = _mm256_unpacklo_epi16(v[k], v[k + 2]);
                 t[2 * k + 1] = _mm256_unpackhi_epi16(v[k], v[k + 2]);
             }
-            ALL for (size_t k = 0; k < 4; k++)
+            QFK_ALL for (size_t k = 0; k < 4; k++)
                 v[k] = t[k];
         }
-        ALL for (size_t k = 0; k < 4; k++)
+        QFK_ALL for (size_t k = 0; k < 4; k++)
             _mm256_storeu_si256((void *)(x + 8 * i + 32 * k),
                                 _mm256_permute4x64_epi64(v[k], 0xd8));
     }
@@ -233,12 +204,12 @@ QFK_INLINE void unit_x16(char *x, const char *a, ptrdiff_t col)
 /* 16 rows of 32 bytes. */
 QFK_INLINE void unit_x32(char *x, const char *a, ptrdiff_t col)
 {
-    ALL for (size_t i = 0; i < 64; i += 16) {
+    QFK_ALL for (size_t i = 0; i < 64; i += 16) {
         __m256i v[4];
-        ALL for (size_t k = 0; k < 4; k++)
-            v[k] = load_runs(a + i + (ptrdiff_t)k * col, 4 * col);
+        QFK_ALL for (size_t k = 0; k < 4; k++)
+            v[k] = qfk_load_runs(a + i + (ptrdiff_t)k * col, 4 * col);
         turn_quarters(v);
-        ALL for (size_t k = 0; k < 4; k++)
+        QFK_ALL for (size_t k = 0; k < 4; k++)
             _mm256_storeu_si256((void *)(x + 8 * i + 32 * k), v[k]);
     }
 }
@@ -246,7 +217,7 @@ QFK_INLINE void unit_x32(char *x, const char *a, ptrdiff_t col)
 /* 8 rows of 32 bytes. */
 QFK_INLINE void unit_x64(char *x, const char *a, ptrdiff_t col)
 {
-    ALL for (size_t i = 0; i < 64; i += 32)
+    QFK_ALL for (size_t i = 0; i < 64; i += 32)
         turn_x64(&(qfk_block){ a + i, x + 4 * i, col, 32, 4, 4, 32, 32 });
 }
 
@@ -260,13 +231,18 @@ QFK_INLINE void line_of_2(char *x, const char *a, ptrdiff_t pitch)
 /* A line from four quarters. */
 QFK_INLINE void line_of_4(char *x, const char *a, ptrdiff_t pitch)
 {
-    const __m256i low = load_runs(a, pitch), high = load_runs(a + 2 * pitch, pitch);
+    const __m256i low = qfk_load_runs(a, pitch), high = qfk_load_runs(a + 2 * pitch, pitch);
 
     _mm256_stream_si256((void *)x, low);
     _mm256_stream_si256((void *)(x + 32), high);
 }
 
-QFK_TRANSPOSE_PAST(qfk_transpose_x8_avx2, 1, 32, 16, turn_x8, 16, unit_x8, line_of_4, 256)
-QFK_TRANSPOSE_PAST(qfk_transpose_x16_avx2, 2, 16, 8, turn_x16, 8, unit_x16, line_of_4, 512)
-QFK_TRANSPOSE_PAST(qfk_transpose_x32_avx2, 4, 8, 8, turn_x32, 8, unit_x32, line_of_2, 512)
-QFK_TRANSPOSE_PAST(qfk_transpose_x64_avx2, 8, 4, 4, turn_x64, 4, unit_x64, line_of_2, 512)
+QFK_STORE_LINES(store_x8, 1, 256, line_of_4, 4)
+QFK_STORE_LINES(store_x16, 2, 512, line_of_4, 4)
+QFK_STORE_LINES(store_x32, 4, 512, line_of_2, 2)
+QFK_STORE_LINES(store_x64, 8, 512, line_of_2, 2)
+
+QFK_TRANSPOSE_PAST(qfk_transpose_x8_avx2, 1, 32, 16, turn_x8, 16, qfk_unit_x8, store_x8, 256)
+QFK_TRANSPOSE_PAST(qfk_transpose_x16_avx2, 2, 16, 8, turn_x16, 8, unit_x16, store_x16, 512)
+QFK_TRANSPOSE_PAST(qfk_transpose_x32_avx2, 4, 8, 8, turn_x32, 8, unit_x32, store_x32, 512)
+QFK_TRANSPOSE_PAST(qfk_transpose_x64_avx2, 8, 4, 4, turn_x64, 4, unit_x64, store_x64, 512)

@@ -2,6 +2,7 @@
  * transpose_blocks.h. */
 #include "kernels/common/masks.h"
 #include "kernels/copy/transpose_panels.h"
+#include "kernels/copy/unit_avx512.h"
 
 QFK_INLINE __m512i load_column(const qfk_block *b, size_t j)
 {
@@ -46,26 +47,18 @@ QFK_INLINE void store_quarters(const qfk_block *b, const __m512i *v, size_t n)
         store_row16(b, k + 3 * n, _mm512_extracti32x4_epi32(v[k], 3));
 }
 
-/* 64 x 16 bytes. Interleaving vector k with vector k + 8 rotates the index (column, row) of every
- * byte in its 16 x 16 quarter by one bit; after four rounds column and row have changed places. */
+/* 64 x 16 bytes. */
 QFK_INLINE void turn_x8(const qfk_block *b)
 {
-    __m512i v[16], t[16];
+    __m512i v[16];
 
     for (size_t k = 0; k < 16; k++)
         v[k] = load_column(b, k);
-    for (unsigned round = 0; round < 4; round++) {
-        for (size_t k = 0; k < 8; k++) {
-            t[2 * k] = _mm512_unpacklo_epi8(v[k], v[k + 8]);
-            t[2 * k + 1] = _mm512_unpackhi_epi8(v[k], v[k + 8]);
-        }
-        for (size_t k = 0; k < 16; k++)
-            v[k] = t[k];
-    }
+    qfk_turn_x8(v);
     store_quarters(b, v, 16);
 }
 
-/* 32 x 8 elements of 2 bytes, in three rounds of the same. */
+/* 32 x 8 elements of 2 bytes, in three rounds of what qfk_turn_x8 does. */
 QFK_INLINE void turn_x16(const qfk_block *b)
 {
     __m512i v[8], t[8];
@@ -143,11 +136,6 @@ QFK_INLINE void turn_x64(const qfk_block *b)
 }
 
 /* A line of each run is a block, whose rows follow each other. */
-QFK_INLINE void unit_x8(char *x, const char *a, ptrdiff_t col)
-{
-    turn_x8(&(qfk_block){ a, x, col, 16, 64, 16, 64, 16 });
-}
-
 QFK_INLINE void unit_x16(char *x, const char *a, ptrdiff_t col)
 {
     turn_x16(&(qfk_block){ a, x, col, 16, 32, 8, 64, 16 });
@@ -183,7 +171,12 @@ QFK_INLINE void line_of_4(char *x, const char *a, ptrdiff_t pitch)
     _mm256_stream_si256((void *)(x + 32), high);
 }
 
-QFK_TRANSPOSE_PAST(qfk_transpose_x8_avx512, 1, 64, 16, turn_x8, 16, unit_x8, line_of_4, 256)
-QFK_TRANSPOSE_PAST(qfk_transpose_x16_avx512, 2, 32, 8, turn_x16, 8, unit_x16, line_of_4, 512)
-QFK_TRANSPOSE_PAST(qfk_transpose_x32_avx512, 4, 16, 16, turn_x32, 16, unit_x32, line_of_1, 512)
-QFK_TRANSPOSE_PAST(qfk_transpose_x64_avx512, 8, 8, 8, turn_x64, 8, unit_x64, line_of_1, 512)
+QFK_STORE_LINES(store_x8, 1, 256, line_of_4, 4)
+QFK_STORE_LINES(store_x16, 2, 512, line_of_4, 4)
+QFK_STORE_LINES(store_x32, 4, 512, line_of_1, 1)
+QFK_STORE_LINES(store_x64, 8, 512, line_of_1, 1)
+
+QFK_TRANSPOSE_PAST(qfk_transpose_x8_avx512, 1, 64, 16, turn_x8, 16, qfk_unit_x8, store_x8, 256)
+QFK_TRANSPOSE_PAST(qfk_transpose_x16_avx512, 2, 32, 8, turn_x16, 8, unit_x16, store_x16, 512)
+QFK_TRANSPOSE_PAST(qfk_transpose_x32_avx512, 4, 16, 16, turn_x32, 16, unit_x32, store_x32, 512)
+QFK_TRANSPOSE_PAST(qfk_transpose_x64_avx512, 8, 8, 8, turn_x64, 8, unit_x64, store_x64, 512)

@@ -24,12 +24,15 @@ typedef struct qfk_block {
 } qfk_block;
 
 /* A tile, the size of an element, a whole block. short_columns, short_rows: those of the input, of
- * the output, follow each other without a gap; rows are short, too. */
+ * the output, follow each other without a gap; rows are short, too.  i, j: where the tile begins in
+ * that of the kernel; beside: other operands of the kernel, if it has some. */
 typedef struct qfk_turning {
     qfk_in in;
     qfk_out out;
     size_t m, n, size, h, w;
     bool short_columns, short_rows;
+    size_t i, j;
+    const qfk_in *beside;
 } qfk_turning;
 
 QFK_INLINE qfk_block qfk_whole_block(const qfk_turning *t, size_t i, size_t j)
@@ -117,7 +120,15 @@ QFK_INLINE qfk_turning qfk_turning_of(size_t m, size_t n, const qfk_in *in, qfk_
     const bool short_columns = in->col == (ptrdiff_t)(m * size),
                short_rows = n > 1 && n <= 4 * w && out.row == (ptrdiff_t)(n * size);
 
-    return (qfk_turning){ *in, out, m, n, size, h, w, short_columns, short_rows };
+    return (qfk_turning){ .in = *in,
+                          .out = out,
+                          .m = m,
+                          .n = n,
+                          .size = size,
+                          .h = h,
+                          .w = w,
+                          .short_columns = short_columns,
+                          .short_rows = short_rows };
 }
 
 /* Defines the kernel `name` on blocks of H x W elements of SIZE bytes. */

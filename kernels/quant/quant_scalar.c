@@ -55,6 +55,9 @@ QUANTIZE(qfk_quantize_i32_scalar, i32, -2147483648.0f, 2147483520.0f)
 
 #define BYTES(name, A, X, as)                                                                      \
     DEQUANTIZE(name, X, as, const qfk_##A##_mem *pa = qfk_in_row(&in[0], i), pa[sa * j])
+#define TURNED(name, A, X, as)                                                                     \
+    DEQUANTIZE(name, X, as, const char *pa = qfk_in_row(&in[0], i),                                \
+               *(const qfk_##A##_mem *)(pa + (ptrdiff_t)j * in[0].col))
 #define NIBBLES(name, A, X, as)                                                                    \
     DEQUANTIZE(name, X, as, const size_t at = qfk_row_nibble(p, i),                                \
                qfk_nibble_##A(in[0].p, at + j * (size_t)p->i[2]))
@@ -76,6 +79,13 @@ BYTES(qfk_dequantize_bf16_i8_scalar, i8, bf16, qfk_bf16_from_f32)
 BYTES(qfk_dequantize_bf16_u8_scalar, u8, bf16, qfk_bf16_from_f32)
 NIBBLES(qfk_dequantize_bf16_i4_scalar, i4, bf16, qfk_bf16_from_f32)
 NIBBLES(qfk_dequantize_bf16_u4_scalar, u4, bf16, qfk_bf16_from_f32)
+
+TURNED(qfk_dequantize_turned_i8_scalar, i8, f32, (float))
+TURNED(qfk_dequantize_turned_u8_scalar, u8, f32, (float))
+TURNED(qfk_dequantize_turned_f16_i8_scalar, i8, f16, qfk_f16_from_f32)
+TURNED(qfk_dequantize_turned_f16_u8_scalar, u8, f16, qfk_f16_from_f32)
+TURNED(qfk_dequantize_turned_bf16_i8_scalar, i8, bf16, qfk_bf16_from_f32)
+TURNED(qfk_dequantize_turned_bf16_u8_scalar, u8, bf16, qfk_bf16_from_f32)
 
 /* Defines the kernel `name`: dequantize_i64 from key A. The difference wraps. */
 #define DEQUANTIZE_I64(name, A)                                                                    \

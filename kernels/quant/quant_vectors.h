@@ -46,12 +46,18 @@ typedef struct qfk_quantised {
     qfk_operand b, c;
 } qfk_quantised;
 
+/* n elements q of columns from `at` on. */
+QFK_INLINE qfk_vf qfk_scaled(qfk_vi q, const qfk_quantised *row, qfk_moves moves, size_t at,
+                             size_t n)
+{
+    return qfk_vf_mul(qfk_vf_sub(qfk_vf_from_i32(q), qfk_take(&row->c, moves.c, at, n)),
+                      qfk_take(&row->b, moves.b, at, n));
+}
+
 QFK_INLINE qfk_vf qfk_dequantized(const qfk_quantised *row, qfk_ways by, qfk_moves moves, size_t at,
                                   size_t n)
 {
-    const qfk_vf q = qfk_vf_from_i32(by.load(row->q + at * by.bits / 8, n));
-    return qfk_vf_mul(qfk_vf_sub(q, qfk_take(&row->c, moves.c, at, n)),
-                      qfk_take(&row->b, moves.b, at, n));
+    return qfk_scaled(by.load(row->q + at * by.bits / 8, n), row, moves, at, n);
 }
 
 /* Columns at … at + QFK_FOUR - 1 of a row. */

@@ -143,7 +143,9 @@ static const struct {
     { "iota", usual_index },          { "keep_ge", usual_keep },  { "keep_le", usual_keep },
     { "multiply", usual_multiply },   { "update", usual_update }, { "panel", usual_panel },
     { "quantize", usual_quantize },   { "sum", usual_sum },       { "sumsq", usual_sum },
-    { "transpose", usual_transpose },
+    { "transpose", usual_transpose }, { "dequantize_turned", usual_transpose },
+    { "dequantize_turned_f16", usual_transpose },
+    { "dequantize_turned_bf16", usual_transpose },
 };
 
 /* Every call is counted with the instructions around it; those of the kernel `nothing` are

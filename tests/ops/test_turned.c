@@ -70,10 +70,72 @@ static void widths(void **state)
                 }
 }
 
+static qf_tensor made(qf_dtype dtype, int64_t m, int64_t n)
+{
+    qf_storage *s = qf_storage_new((size_t)(m * n) * (qf_dtype_get(dtype)->bits / 8u));
+    assert_non_null(s);
+    return view(s, dtype, m, n);
+}
+
+/* Powers of two, and small integers, which differ from row to row or column to column. */
+static qf_tensor grid(int axis, int64_t m, int64_t n, bool powers)
+{
+    qf_tensor t = made(QF_DT_f32, axis == 0 ? m : 1, axis == 1 ? n : 1);
+    const int64_t count = t.shape[0] * t.shape[1];
+    for (int64_t i = 0; i < count; i++) {
+        const float value = powers ? 1.0f / (float)(1 << i % 7) : (float)(i % 5 - 2);
+        memcpy((float *)t.storage->data + i, &value, sizeof value);
+    }
+    return t;
+}
+
+/* Columns of bytes become rows of floats: the same as from bytes that lie in rows. */
+static void check_dequantize(qf_dtype q, qf_dtype to, int axis, int64_t m, int64_t n,
+                             uint64_t cache)
+{
+    const qf_attrs attrs = { .quant = { .dtype = to,
+                                        .block = { axis == 0 ? 1 : m, axis == 1 ? 1 : n } } };
+    const qf_ctx ctx = { .struct_size = sizeof ctx, .cache = cache };
+    qf_tensor down = made(q, m, n), across = made(q, m, n), got = made(to, m, n),
+              want = made(to, m, n), scale = grid(axis, m, n, true), zero = grid(axis, m, n, false);
+
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            put(down.storage, 1, j * m + i, number(i * n + j));
+            put(across.storage, 1, i * n + j, number(i * n + j));
+        }
+    down.stride[0] = 1;
+    down.stride[1] = m;
+    const qf_tensor turned[] = { down, scale, zero }, plain[] = { across, scale, zero };
+    assert_int_equal(qf_eval(&ctx, QF_OP_dequantize, &attrs, turned, 3, &got, NULL), QF_OK);
+    assert_int_equal(qf_eval(&ctx, QF_OP_dequantize, &attrs, plain, 3, &want, NULL), QF_OK);
+    assert_memory_equal(got.storage->data, want.storage->data, got.storage->size);
+    qf_storage *all[] = { down.storage, across.storage, got.storage,
+                          want.storage, scale.storage,  zero.storage };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        qf_storage_unref(all[i]);
+}
+
+static void dequantized(void **state)
+{
+    static const int64_t shapes[][2] = { { 300, 128 }, { 257, 320 }, { 1100, 576 }, { 700, 100 } };
+    static const qf_dtype to[] = { QF_DT_f32, QF_DT_f16, QF_DT_bf16 };
+
+    (void)state;
+    for (size_t d = 0; d < sizeof to / sizeof *to; d++)
+        for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+            for (int axis = -1; axis < 2; axis++)
+                for (uint64_t cache = 0; cache < 2; cache++) {
+                    check_dequantize(QF_DT_i8, to[d], axis, shapes[s][0], shapes[s][1], cache);
+                    check_dequantize(QF_DT_u8, to[d], axis, shapes[s][0], shapes[s][1], cache);
+                }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths),
+        cmocka_unit_test(dequantized),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
