@@ -134,16 +134,28 @@ static bool reads_in_place(const qfi_tiles *t)
     return true;
 }
 
-/* Whether all rows of the destination begin with lines. */
+/* Whether all rows of the destination begin with lines; of joined ones, the first of a tile. */
 static bool rows_are_lines(const qfi_tiles *t, int64_t size)
 {
     const qfi_form *to = &t->nest.lane[0];
     uintptr_t all = (uintptr_t)t->dst + (uintptr_t)(to->base * size);
 
     for (int l = 0; l < t->nest.n_loop; l++)
-        if (l != t->nest.col)
+        if (l != t->nest.col && !(t->joined && l == t->nest.row))
             all |= (uintptr_t)(to->step[l] * size);
     return all % LINE == 0;
+}
+
+/* Whether the transpose takes all of the operand past the caches by itself. */
+static bool transpose_turns(const qfi_tiles *t, int64_t size)
+{
+    if (!t->segment->turns_past)
+        return false;
+    if (t->joined)
+        return qfk_few_columns((size_t)size, (size_t)t->cols);
+    return t->rows * size >= LEAST_COLUMN ||
+           (qfk_few_rows((size_t)size, (size_t)t->rows) &&
+            qfi_step_of(&t->nest.lane[1 + t->piece->root], t->nest.col) == t->rows);
 }
 
 /* How tiles reach the destination: from the kernel, or from the staging; past the caches or not. */
@@ -160,9 +172,9 @@ static void choose_store(qfi_tiles *t, int64_t size)
     t->streams = run->streams && t->segment == run->pipe->result &&
                  (t->joined ? t->cols * t->rows : t->cols) * size >= QFI_LEAST_RUN;
     const bool goes_past = t->streams && t->made.operand < 0 && rows_are_lines(t, size);
-    t->past = goes_past && last_is_result(t) &&
+    t->past = goes_past && !t->joined && last_is_result(t) &&
               t->piece->stage[t->piece->n_stage - 1].past;
-    t->turns = goes_past && moves && t->segment->turns_past && t->rows * size >= LEAST_COLUMN;
+    t->turns = goes_past && moves && transpose_turns(t, size);
     t->staged = t->streams ? !t->past && !t->turns && !is_copy(t)
                            : moves && !t->joined && t->rows > FEW_ROWS;
     t->lifted = (int8_t)(t->staged || t->joined ? -1 : find_lifted(t));

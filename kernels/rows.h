@@ -34,4 +34,10 @@ typedef enum qfk_op {
 #define QF_GEMM(op, key, isa, mr, nr, exact) qfk_gemm qfk_##op##_##key##_##isa;
 #include "rows.def"
 
+/* Numbers of columns, of rows, that `transpose` rows of BITS_PAST take past the caches without a
+ * staging: columns where the rows of the result follow each other from a line on, rows where those
+ * of the operand do and the result's begin with lines. size: of an element, in bytes. */
+static inline bool qfk_few_columns(size_t size, size_t n) { return size == 4 && n == 3; }
+static inline bool qfk_few_rows(size_t size, size_t m) { return size == 4 && (m == 3 || m == 9); }
+
 #endif

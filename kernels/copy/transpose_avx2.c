@@ -1,6 +1,7 @@
 /* AVX2 rows of transpose: blocks of 32 bytes of a column, turned in registers; see
  * transpose_blocks.h. Rows of a block are stored from the first to the last. */
 #include "kernels/common/masks.h"
+#include "kernels/copy/few_words.h"
 #include "kernels/copy/transpose_panels.h"
 #include "kernels/copy/unit_avx2.h"
 

@@ -1,6 +1,7 @@
 /* AVX-512 rows of transpose: blocks of whole cache lines of a column, turned in registers; see
  * transpose_blocks.h. */
 #include "kernels/common/masks.h"
+#include "kernels/copy/few_words.h"
 #include "kernels/copy/transpose_panels.h"
 #include "kernels/copy/unit_avx512.h"
 

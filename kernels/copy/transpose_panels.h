@@ -190,7 +190,7 @@ QFK_INLINE void qfk_turn_by(const qfk_panel_code *c, const qfk_turning *t, const
     }
 
 /* Defines the kernel `name` on blocks of H x W elements of SIZE bytes, and past the caches in
- * panels of RUN bytes and strips of RUNS. */
+ * panels of RUN bytes and strips of RUNS; an includer has few_words.h. */
 #define QFK_TRANSPOSE_PAST(name, SIZE, H, W, block, RUNS, unit, store, RUN)                       \
     static void name##_tile(const qfk_turning *t)                                                \
     {                                                                                            \
@@ -201,7 +201,8 @@ QFK_INLINE void qfk_turn_by(const qfk_panel_code *c, const qfk_turning *t, const
         const qfk_turning t = qfk_turning_of(m, n, in, out, SIZE, H, W);                         \
         const qfk_panel_code code = { SIZE, SIZE, RUNS, (RUN) / (SIZE), QFK_LINE / (SIZE),       \
                                       QFK_PART_BYTES / (RUN), unit, store };                     \
-        qfk_turn_by(&code, &t, p, name##_tile);                                                  \
+        if (!qfk_turn_few(&t, p, block))                                                         \
+            qfk_turn_by(&code, &t, p, name##_tile);                                              \
     }
 
 #endif

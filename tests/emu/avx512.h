@@ -131,6 +131,27 @@ static inline __m256i _mm256_set_m128i(__m128i high, __m128i low)
     return x;
 }
 
+static inline __m256i _mm256_setr_epi32(int a, int b, int c, int d, int e, int f, int g, int h)
+{
+    return (__m256i){ .i32 = { a, b, c, d, e, f, g, h } };
+}
+
+static inline __m256i _mm256_blend_epi32(__m256i a, __m256i b, unsigned mask)
+{
+    for (size_t i = 0; i < 8; i++)
+        a.u32[i] = emu_bit(mask, i) ? b.u32[i] : a.u32[i];
+    return a;
+}
+
+static inline __m256i _mm256_permutevar8x32_epi32(__m256i a, __m256i lane)
+{
+    __m256i x;
+
+    for (size_t i = 0; i < 8; i++)
+        x.u32[i] = a.u32[lane.u32[i] % 8];
+    return x;
+}
+
 static inline __m512i _mm512_setzero_si512(void) { return (__m512i){ { 0 } }; }
 static inline __m512 _mm512_setzero_ps(void) { return (__m512){ { 0 } }; }
 static inline __m512d _mm512_setzero_pd(void) { return (__m512d){ { 0 } }; }

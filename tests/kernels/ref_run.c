@@ -133,7 +133,7 @@ static void pick_in_place(bench *b)
     b->out = &b->o[k];
 }
 
-/* Rows that go past the caches begin with lines. */
+/* Rows that go past the caches begin with lines, or follow each other. */
 static void lay_out(bench *b, bool past)
 {
     const size_t unit = past && b->row->exact == QFK_BITS_PAST ? LINE : 1;
@@ -149,7 +149,7 @@ static void lay_out(bench *b, bool past)
     }
     c->x.col = (ptrdiff_t)check_key_size(c->x.key);
     c->x.row = pick_pitch(&b->rng, c->x.n * (size_t)c->x.col, (size_t)c->x.col);
-    if (unit > 1)
+    if (unit > 1 && !(b->op->flags & REF_RUNS_DOWN && check_chance(&b->rng, 25)))
         c->x.row += (c->x.row < 0 ? -1 : 1) * (LINE - llabs(c->x.row) % LINE);
     place(&b->rng, &b->o[OUT], &c->x, unit);
     fill_random(&b->rng, &b->o[OUT]);

@@ -70,6 +70,20 @@ static void widths(void **state)
                 }
 }
 
+/* Long rows, which need no staging where they are few. */
+static void few(void **state)
+{
+    static const int64_t count[] = { 2, 3, 4, 9 }, length[] = { 4096, 12345, 50000 };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof count / sizeof *count; i++)
+        for (size_t j = 0; j < sizeof length / sizeof *length; j++)
+            for (uint64_t cache = 0; cache < 2; cache++) {
+                check(QF_DT_i32, QF_OP_permute, count[i], length[j], cache);
+                check(QF_DT_i32, QF_OP_permute, length[j], count[i], cache);
+            }
+}
+
 static qf_tensor made(qf_dtype dtype, int64_t m, int64_t n)
 {
     qf_storage *s = qf_storage_new((size_t)(m * n) * (qf_dtype_get(dtype)->bits / 8u));
@@ -135,6 +149,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths),
+        cmocka_unit_test(few),
         cmocka_unit_test(dequantized),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
