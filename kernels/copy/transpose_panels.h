@@ -163,16 +163,6 @@ QFK_INLINE void qfk_turn_past(const qfk_panel_code *c, const qfk_turning *t, cha
         turn(&below);
 }
 
-/* Past the caches in panels where that is asked for and possible; else, and the rest, by `turn`. */
-QFK_INLINE void qfk_turn_by(const qfk_panel_code *c, const qfk_turning *t, const qfk_param *p,
-                            void (*turn)(const qfk_turning *))
-{
-    if (qfk_goes_past(p, t->out) && p->staging)
-        qfk_turn_past(c, t, p->staging, turn);
-    else
-        turn(t);
-}
-
 /* Defines `name`, which stores rows of elements of SIZE bytes line by line, those of panels of RUN
  * bytes without a loop. line: stores one from `parts` strips. */
 #define QFK_STORE_LINES(name, SIZE, RUN, line, parts)                                            \
@@ -201,8 +191,12 @@ QFK_INLINE void qfk_turn_by(const qfk_panel_code *c, const qfk_turning *t, const
         const qfk_turning t = qfk_turning_of(m, n, in, out, SIZE, H, W);                         \
         const qfk_panel_code code = { SIZE, SIZE, RUNS, (RUN) / (SIZE), QFK_LINE / (SIZE),       \
                                       QFK_PART_BYTES / (RUN), unit, store };                     \
-        if (!qfk_turn_few(&t, p, block))                                                         \
-            qfk_turn_by(&code, &t, p, name##_tile);                                              \
+        if (qfk_turn_few(&t, p, block))                                                          \
+            return;                                                                              \
+        if (qfk_goes_past(p, out) && p->staging)                                                 \
+            qfk_turn_past(&code, &t, p->staging, name##_tile);                                   \
+        else                                                                                     \
+            qfk_turn_tile(&t, block);                                                            \
     }
 
 #endif

@@ -66,6 +66,16 @@ static inline void qfk_turned_tile(const qfk_turning *t, size_t to, qfk_tile *tr
         }
 }
 
+/* Past the caches in panels where that is asked for and possible; else, and the rest, by `turn`. */
+QFK_INLINE void qfk_turn_by(const qfk_panel_code *c, const qfk_turning *t, const qfk_param *p,
+                            void (*turn)(const qfk_turning *))
+{
+    if (qfk_goes_past(p, t->out) && p->staging)
+        qfk_turn_past(c, t, p->staging, turn);
+    else
+        turn(t);
+}
+
 /* Defines the kernel `name`: from key A to elements of `bytes` bytes; transpose, dequantize: the
  * kernels that do half of it. */
 #define QFK_TURNED(name, A, transpose, dequantize, put, put4, bytes)                           \
