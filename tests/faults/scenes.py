@@ -37,6 +37,7 @@ SCENES = (
     Scene("deflated", "fold in.pt2 -o in.pt2 --force --quiet"),
     Scene("tied", "fold in.pt2 -o out.pt2 --json report.json --keep mul --only *"),
     Scene("llama", "fold in.pt2 -o out.pt2 --threads 2 --exact --quiet"),
+    Scene("cond", "fold in.pt2 -o out.pt2 --threads 1"),
     Scene("empty", "fold in.pt2 -o out.pt2"),
     Scene("rotary", "plan in.pt2 --threads 2"),
     Scene("views", "explain in.pt2 --json -"),
