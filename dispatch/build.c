@@ -201,6 +201,17 @@ static qf_status plan_kept(qfi_builder *b, uint32_t result, const qfi_segment **
     return QF_OK;
 }
 
+/* What the one breaker has enough of is enough for a result that is nothing else. */
+static uint64_t enough(const qfi_builder *b)
+{
+    const qfi_segment *s = b->pipe->result;
+    const qfi_piece *p = s->n_piece == 1 ? s->piece[0] : NULL;
+    const bool alone = p && p->n_operand == 1 && p->n_stage == 0 &&
+                       p->operand[0].source == QFI_PANEL && b->n_breaker == 1;
+
+    return alone ? b->breaker[0]->enough : 0;
+}
+
 static qf_status plan_memory(qfi_builder *b, uint32_t result)
 {
     qf_pipe *pipe = b->pipe;
@@ -214,6 +225,7 @@ static qf_status plan_memory(qfi_builder *b, uint32_t result)
     for (uint32_t x = 0; x < b->n_breaker; x++)
         most = b->breaker[x]->work > most ? b->breaker[x]->work : most;
     pipe->work = works ? QFI_LEAST_WORK + most : 0;
+    pipe->enough = enough(b);
     cost->written = b->value[result].bytes;
     cost->window = QFI_SLOT * pipe->n_slot +
                    (cost->written < LEAST_WINDOW ? cost->written : LEAST_WINDOW) + pipe->work +

@@ -1,6 +1,7 @@
 /* What this CPU and operating system allow. */
 #include "dispatch/memory.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,14 +95,24 @@ static uint64_t probe_cache(void)
 }
 #endif
 
-uint64_t qf_cache_detect(void)
+static uint64_t cache;
+
+static void find_cache(void)
 {
     const uint64_t size = probe_cache();
 
-    return size ? size : GUESSED_CACHE;
+    cache = size ? size : GUESSED_CACHE;
 }
 
-/* The answer costs a few CPUID instructions, so it is not cached: no state, no lock. */
+/* Asked once: a virtual machine may take 60 us for the ten CPUID instructions. */
+uint64_t qf_cache_detect(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, find_cache);
+    return cache;
+}
+
 qf_caps qf_caps_detect(void)
 {
     const char *wanted = getenv("QFOLD_CAPS");

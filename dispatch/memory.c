@@ -7,8 +7,6 @@
 /* A chunk is twice as large as the one before it: thousands of tiny pipelines are held at once. */
 #define FIRST_CHUNK ((size_t)1 << 10)
 #define LAST_CHUNK ((size_t)1 << 14)
-/* No last level is smaller than twice this, and asking the CPU takes as long as storing 100 KiB. */
-#define LEAST_CACHE ((uint64_t)1 << 20)
 
 struct qfi_chunk {
     struct qfi_chunk *next;
@@ -48,8 +46,6 @@ qf_status qfi_ctx_make(const qf_ctx *user, qf_ctx *out, qf_diag *diag)
 
 bool qfi_past_caches(const qf_ctx *ctx, uint64_t bytes)
 {
-    if (ctx->cache == 0 && bytes < LEAST_CACHE)
-        return false;
     return bytes >= (ctx->cache ? ctx->cache : qf_cache_detect()) / 2;
 }
 

@@ -151,6 +151,7 @@ struct qfi_breaker {
     const qfi_breaker_tiles *tiles; /* NULL: it makes boxes only */
     uint8_t turned;                 /* matmul: bit i: operand i runs along k, its last dim */
     uint64_t work;                  /* working memory without which it makes nothing */
+    uint64_t enough;                /* that a worker uses at most; 0: all there is */
     qfi_breaker_run *run;
 };
 
@@ -179,7 +180,8 @@ struct qf_pipe {
     const qfi_segment *result;
     qf_tensor *input;
     uint32_t *joined;
-    uint64_t work; /* least working memory; 0: nothing needs any */
+    uint64_t work;   /* least working memory; 0: nothing needs any */
+    uint64_t enough; /* that a worker uses at most; 0: all there is */
 };
 
 #endif

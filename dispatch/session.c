@@ -47,9 +47,10 @@ static qf_status take_memory(qfi_session *s, const qf_pipe *pipe, qf_arena *aren
     left -= s->wants.size;
     const uint64_t most_windows = plan->steps ? left / 4 * 3 : least ? left / 4 : left;
     s->window_size = min_u64(plan->window * plan->count, min_u64(most_windows, left - least));
-    /* Little work needs little memory, however much there is. */
+    /* Little work needs little memory, however much there is: what is fresh has to be cleared. */
     const uint64_t payload = scratch + pipe->cost.read + pipe->cost.written;
-    const uint64_t small = payload < WORK_PER_WORKER ? least + 4 * payload : WORK_PER_WORKER;
+    const uint64_t wanted = pipe->enough ? pipe->enough : WORK_PER_WORKER;
+    const uint64_t small = min_u64(wanted, payload < wanted ? least + 4 * payload : wanted);
     const uint64_t at_once = plan->count > 1 || plan->steps > 0 ? workers : 1;
     const uint64_t most = plan->work * at_once + (workers + 2) * small + workers * least;
     const uint64_t work = least ? min_u64(left - s->window_size, most) + s->wants.size : 0;

@@ -78,6 +78,7 @@ qf_status qfi_matmul_make(qfi_builder *b, qfi_breaker *x)
     QF_TRY(qfi_breaker_kernel(b, x, QFI_PRODUCT_PANEL, QFK_OP_panel, x->compute));
     QF_TRY(qfi_breaker_kernel(b, x, QFI_PRODUCT_FINAL, QFK_OP_copy, x->compute));
     x->kernel[QFI_PRODUCT_SMALL] = qfk_pick(b->table, QFK_OP_multiply, (qfk_key)x->compute);
+    x->enough = x->in[0]->reads || x->in[1]->reads ? 0 : qfi_product_enough(x);
     return qfi_breaker_cast(b, x, QFI_PRODUCT_FINAL, x->compute, x->type.dtype, &used);
 }
 

@@ -8,9 +8,8 @@
 
 #include <string.h>
 
-/* Columns of one group: rows of an operand that are packed crosswise are read 512 bytes at a time
- * (f32), of 16 rows in turn, so that pages and cache sets do not get in each other's way. */
-#define GROUP_BYTES 512
+/* Rows of an operand that are packed crosswise are read a group of columns at a time (512 bytes of
+ * f32), of 16 rows in turn, so that pages and cache sets do not get in each other's way. */
 #define CROSS_ROWS 16
 
 qfi_factor qfi_factor_make(const qfi_run *run, const qfi_breaker *x, int i, const int64_t *lo,
@@ -60,7 +59,7 @@ int64_t qfi_factor_packed(const qfi_factor *f, int64_t kc, int64_t n)
 
 int64_t qfi_factor_group(const qfi_factor *f)
 {
-    return qfi_round_up(GROUP_BYTES / f->size, f->width);
+    return qfi_round_up(QFI_GROUP_BYTES / f->size, f->width);
 }
 
 uint64_t qfi_factor_room(const qfi_factor *f, int64_t kc, int64_t n)

@@ -68,6 +68,27 @@ static qfi_product describe(qfi_run *run, const qfi_breaker *x, const int64_t *l
     return p;
 }
 
+static bool is_small(int64_t m, int64_t n, int64_t k)
+{
+    return m * n <= SMALL_PRODUCT && m * n * k <= SMALL_PRODUCT;
+}
+
+uint64_t qfi_product_enough(const qfi_breaker *x)
+{
+    const qf_type *a = &x->in_type[0], *b = &x->in_type[1];
+    const qfk_row *g = x->kernel[QFI_PRODUCT_GEMM];
+    const int64_t size = qf_dtype_get(x->compute)->bits / 8;
+
+    if (a->rank < 2 || b->rank < 2 || x->type.rank < 3)
+        return 0;
+    const int64_t k = a->dim[a->rank - 1], m = a->dim[a->rank - 2] + g->mr,
+                  n = b->dim[b->rank - 1] + g->nr;
+    if (!is_small(m, n, k))
+        return 0;
+    const int64_t panels = (m + n) * k, sums = m * n, group = QFI_GROUP_BYTES / size + g->nr;
+    return qfi_lines((uint64_t)((panels + sums + group * k) * size));
+}
+
 qf_status qfi_product_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
                           char *dst, const int64_t *stride)
 {
@@ -75,15 +96,14 @@ qf_status qfi_product_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo,
     const uint64_t workers = run->serial ? 1 : qfi_workers(run->ctx),
                    room = run->work.size - run->work.used;
     const size_t mark = run->work.used;
-    const bool small = p.m * p.cols <= SMALL_PRODUCT && p.m * p.cols * p.k <= SMALL_PRODUCT;
     qf_status st;
 
     if (p.items == 0 || p.m == 0 || p.cols == 0)
         return QF_OK;
     if (qfi_product_goes_to_blas(&p))
         return qfi_product_blas(&p);
-    if (small && p.items > 1 && qfi_product_cut(&p, (room / workers & ~(uint64_t)63), 1) &&
-        p.sm >= p.m && p.sn >= p.cols)
+    if (is_small(p.m, p.cols, p.k) && p.items > 1 &&
+        qfi_product_cut(&p, (room / workers & ~(uint64_t)63), 1) && p.sm >= p.m && p.sn >= p.cols)
         st = qfi_product_batch(&p, workers);
     else
         st = qfi_product_cut(&p, room, workers) ? run_items(&p, workers) : QFI_TOO_LARGE;

@@ -42,7 +42,8 @@ typedef struct qfi_factor_part {
 int64_t qfi_factor_packed(const qfi_factor *f, int64_t kc, int64_t n);
 uint64_t qfi_factor_room(const qfi_factor *f, int64_t kc, int64_t n);
 
-/* How many x one task packs. */
+/* How many x one task packs: about so many bytes of them. */
+#define QFI_GROUP_BYTES 512
 int64_t qfi_factor_group(const qfi_factor *f);
 
 /* Pack a part: panel j of it at to + j * width * kc elements, the last one filled up with zeros.
@@ -53,6 +54,9 @@ qf_status qfi_factor_pack(qfi_run *run, const qfi_factor *f, const qfi_factor_pa
 /* The box [lo, lo + n) of the result, as qfi_breaker_run makes it. */
 qf_status qfi_product_run(qfi_run *run, const qfi_breaker *x, const int64_t *lo, const int64_t *n,
                           char *dst, const int64_t *stride);
+
+/* Working memory of a worker that many small products use at most; 0: a product is not small. */
+uint64_t qfi_product_enough(const qfi_breaker *x);
 
 /* How a product is made tile by tile, in its type of accumulation. */
 extern const qfi_breaker_tiles qfi_product_tiles;

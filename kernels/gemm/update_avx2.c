@@ -3,6 +3,8 @@
 #include "kernels/gemm/words_avx2.h"
 
 #define QFK_UPDATE_ROWS 6
+#define QFK_UPDATE_FEW 4
+#include "kernels/gemm/multiply_vectors.h"
 #include "kernels/gemm/update_bf16.h"
 
 UPDATE(qfk_update_f32_avx2, qfk_update_f32_scalar, f32)

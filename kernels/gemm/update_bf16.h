@@ -75,7 +75,8 @@ QFK_INLINE void block_bf16(const qfk_update *u, const block *w, const constants 
     qfk_vi y[QFK_UPDATE_ROWS];
     seen z = { qfk_vi_set(0), qfk_vf_set(0) };
 
-    multiply(u, w, s, whole);
+    ask_ahead(u, w, whole);
+    multiply(u, w, s, QFK_UPDATE_ROWS, whole);
 #pragma GCC unroll 14
     for (size_t i = 0; i < QFK_UPDATE_ROWS; i++) {
         const qfk_vi c = qfk_vi_load(c_row(u, w, i, whole));

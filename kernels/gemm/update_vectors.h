@@ -7,6 +7,7 @@
 #include "kernels/gemm/update.h"
 
 #define WIDTH ((size_t)2 * QFK_LANES)
+#define LINE 64
 #define AHEAD 128 /* bytes from c to what is fetched: what follows it in its rows comes next */
 
 /* Blocks at hand, side by side: the first elements of the next, how many panels are left, and how
@@ -32,20 +33,27 @@ QFK_INLINE char *x_row(const qfk_update *u, const block *w, size_t i, bool whole
     return w->x + (ptrdiff_t)row_at(w, i, whole) * u->x.row;
 }
 
-QFK_INLINE void multiply(const qfk_update *u, const block *w, qfk_vf (*s)[2], bool whole)
+QFK_INLINE void ask_ahead(const qfk_update *u, const block *w, bool whole)
+{
+#pragma GCC unroll 14
+    for (size_t i = 0; i < QFK_UPDATE_ROWS; i++)
+        __builtin_prefetch(c_row(u, w, i, whole) + AHEAD, 1);
+}
+
+/* The sums of `rows` rows, a number known to the compiler. */
+QFK_INLINE void multiply(const qfk_update *u, const block *w, qfk_vf (*s)[2], size_t rows,
+                         bool whole)
 {
     const char *a = w->a, *b = w->b;
 
 #pragma GCC unroll 14
-    for (size_t i = 0; i < QFK_UPDATE_ROWS; i++) {
+    for (size_t i = 0; i < rows; i++)
         s[i][0] = s[i][1] = qfk_vf_set(0);
-        __builtin_prefetch(c_row(u, w, i, whole) + AHEAD, 1);
-    }
 #pragma GCC unroll 4
     for (size_t t = u->k; t; t--, a += u->a_step, b += u->b_step) {
         const qfk_vf lo = qfk_vf_load(b, QFK_LANES), hi = qfk_vf_load(b + WIDTH * 2, QFK_LANES);
 #pragma GCC unroll 14
-        for (size_t i = 0; i < QFK_UPDATE_ROWS; i++) {
+        for (size_t i = 0; i < rows; i++) {
             const qfk_vf v = qfk_vf_all(a + (ptrdiff_t)row_at(w, i, whole) * u->a_row);
             s[i][0] = qfk_vf_fma(v, lo, s[i][0]);
             s[i][1] = qfk_vf_fma(v, hi, s[i][1]);
@@ -122,23 +130,20 @@ static void walk(const qfk_update *u, size_t m, size_t n, const blocks *k, const
     }
 }
 
-/* Defines whole_name and part_name of key T: `make` makes the next block; it lacks no row where
- * `whole` says so. */
-#define BLOCKS(name, T, make)                                                      \
-    static void whole_##name(const qfk_update *u, block *w, const void *extra)     \
-    {                                                                              \
-        const bool whole = true;                                                   \
-        (void)extra;                                                               \
-        for (; w->panels; go_on(u, w, sizeof(qfk_##T)))                            \
-            make;                                                                  \
-    }                                                                              \
-    static void part_##name(const qfk_update *u, block *w, const void *extra)      \
-    {                                                                              \
-        const bool whole = false;                                                  \
-        (void)extra;                                                               \
-        for (; w->panels; go_on(u, w, sizeof(qfk_##T)))                            \
-            make;                                                                  \
+/* Defines `name` of key T: `make` makes the next block; it lacks no row where `whole` says so. */
+#define LOOP(name, T, is_whole, make)                                            \
+    static void name(const qfk_update *u, block *w, const void *extra)           \
+    {                                                                            \
+        const bool whole = is_whole;                                             \
+        (void)extra;                                                             \
+        for (; w->panels; go_on(u, w, sizeof(qfk_##T)))                          \
+            make;                                                                \
     }
+
+/* Defines whole_name and part_name. */
+#define BLOCKS(name, T, make)                                                    \
+    LOOP(whole_##name, T, true, make)                                            \
+    LOOP(part_##name, T, false, make)
 
 /* Defines the kernel `name` of key T. */
 #define UPDATE(name, scalar, T)                                                    \
@@ -180,56 +185,12 @@ QFK_INLINE void block_f32(const qfk_update *u, const block *w, bool whole)
 {
     qfk_vf s[QFK_UPDATE_ROWS][2];
 
-    multiply(u, w, s, whole);
+    ask_ahead(u, w, whole);
+    multiply(u, w, s, QFK_UPDATE_ROWS, whole);
     finish_f32(u, w, s, whole);
 }
 
 BLOCKS(f32, f32, block_f32(u, w, whole))
-
-/* The product alone. */
-
-QFK_INLINE void block_product(const qfk_update *u, const block *w, bool whole)
-{
-    qfk_vf s[QFK_UPDATE_ROWS][2];
-
-    multiply(u, w, s, whole);
-#pragma GCC unroll 14
-    for (size_t i = 0; i < QFK_UPDATE_ROWS; i++) {
-        char *x = x_row(u, w, i, whole);
-        qfk_vf_store(x, s[i][0], QFK_LANES);
-        qfk_vf_store(x + WIDTH * 2, s[i][1], QFK_LANES);
-    }
-}
-
-/* c is what is stored, which is all that is fetched of it. */
-static qfk_update product_of(const qfk_in *in, qfk_out x, const qfk_param *p)
-{
-    return (qfk_update){ .a = in[0].p,
-                         .a_step = in[0].col,
-                         .a_row = in[0].row,
-                         .b = in[1].p,
-                         .b_step = in[1].row,
-                         .panel = (ptrdiff_t)WIDTH * 4,
-                         .k = (size_t)p->i[0],
-                         .c = { x.p, x.row, sizeof(float) },
-                         .x = x };
-}
-
-BLOCKS(product, f32, block_product(u, w, whole))
-
-/* b is used as it stands, so its last columns, if they are no whole panel, are the scalar row's. */
-static void multiply_tile(size_t m, size_t n, const qfk_in *in, qfk_out x, const qfk_param *p)
-{
-    const size_t whole = n / WIDTH * WIDTH;
-    const qfk_update u = product_of(in, x, p);
-    const qfk_in rest[] = { in[0], { u.b + 4 * whole, in[1].row, in[1].col } };
-
-    for (size_t i = 0; i < m; i += QFK_UPDATE_ROWS) {
-        block w = block_at(&u, i, m - i, whole);
-        (w.rows == QFK_UPDATE_ROWS ? whole_product : part_product)(&u, &w, NULL);
-    }
-    qfk_multiply_f32_scalar(m, n - whole, rest, (qfk_out){ (char *)x.p + 4 * whole, x.row }, p);
-}
 
 /* f16: a conversion to halves and back rounds. */
 QFK_INLINE qfk_vf finish_f16(const qfk_update *u, qfk_vf p, qfk_vf c)
@@ -248,7 +209,8 @@ QFK_INLINE void block_f16(const qfk_update *u, const block *w, bool whole)
 {
     qfk_vf s[QFK_UPDATE_ROWS][2];
 
-    multiply(u, w, s, whole);
+    ask_ahead(u, w, whole);
+    multiply(u, w, s, QFK_UPDATE_ROWS, whole);
 #pragma GCC unroll 14
     for (size_t i = 0; i < QFK_UPDATE_ROWS; i++)
         for (size_t h = 0; h < 2; h++)

@@ -225,6 +225,8 @@ static void shape_multiply(ref_case *c, check_rng *rng)
     c->in[1] = (ref_tile){ .m = k, .n = c->n, .key = QF_DT_f32, .col = 4 };
     c->in[1].row = (ptrdiff_t)(4 * c->n);
     c->p.i[0] = (int64_t)k;
+    for (int i = 1; i < 4; i++)
+        c->p.i[i] = (int64_t)check_below(rng, 1 << 30); /* asked for, not read */
 }
 
 static void multiply(const ref_case *c)
