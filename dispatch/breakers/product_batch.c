@@ -2,8 +2,8 @@
 #include "dispatch/arith.h"
 #include "dispatch/breakers/product_box.h"
 
-/* Bytes of a product, operands and result, which is less than half of the second cache level. On
- * Zen 3 products of 64 to 128 a side run at 88 to 91 GFLOP/s as they stand, at 64 to 75 if packed. */
+/* Bytes of a product, operands and result: less than half of the second cache level. On Zen 3
+ * products of 64 to 128 a side run at 88 to 91 GFLOP/s as they stand, at 64 to 75 if packed. */
 #define AS_IT_STANDS ((int64_t)192 << 10)
 #define TASK_PRODUCT ((int64_t)1 << 20) /* multiply-adds of a task */
 

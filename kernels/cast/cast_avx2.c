@@ -1,11 +1,12 @@
 /* AVX2 rows of the cast family: short floats and integers over vectors. The others are the scalar
  * loops, which the compiler vectorises with this file's flags. */
-#include "kernels/common/f8.h"
 #include "kernels/common/simd_avx2.h"
 #include "kernels/cast/cast_vectors.h"
 
 QFK_NARROW(qfk_to_f16_f32_avx2, f16)
 QFK_NARROW(qfk_to_bf16_f32_avx2, bf16)
+QFK_NARROW(qfk_to_f8e4m3_f32_avx2, f8e4m3)
+QFK_NARROW(qfk_to_f8e5m2_f32_avx2, f8e5m2)
 QFK_WIDEN(qfk_to_f32_f16_avx2, f16)
 QFK_WIDEN(qfk_to_f32_bf16_avx2, bf16)
 QFK_WIDEN(qfk_to_f32_f8e4m3_avx2, f8e4m3)
@@ -21,8 +22,6 @@ QFK_TRUNCATE(qfk_to_i16_f32_avx2, i16, 16)
 QFK_TRUNCATE(qfk_to_u16_f32_avx2, u16, 16)
 QFK_TRUNCATE(qfk_to_i32_f32_avx2, i32, 32)
 
-QFK_MAP1(qfk_to_f8e4m3_f32_avx2, f32, f8e4m3, qfk_f8e4m3_from_f32(a))
-QFK_MAP1(qfk_to_f8e5m2_f32_avx2, f32, f8e5m2, qfk_f8e5m2_from_f32(a))
 QFK_MAP1(qfk_to_f32_b8_avx2, b8, f32, a != 0)
 QFK_MAP1(qfk_to_f32_i64_avx2, i64, f32, a)
 QFK_MAP1(qfk_to_f32_f64_avx2, f64, f32, a)

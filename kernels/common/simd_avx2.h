@@ -354,4 +354,71 @@ static inline qfk_vf qfk_vf_load_f8e5m2(const void *p, size_t n)
     return _mm256_cvtph_ps(_mm_unpacklo_epi8(_mm_setzero_si128(), qfk_load_bytes8(p, n)));
 }
 
+/* Floats of 8 bits. places: bits of a float below their last; least: the least normal number; most:
+ * what larger ones become. */
+typedef struct qfk_f8_kind {
+    int places;
+    float least, most;
+} qfk_f8_kind;
+
+#define QFK_F8_E4M3 ((qfk_f8_kind){ 20, 0x1p-6f, 448 })
+#define QFK_F8_E5M2 ((qfk_f8_kind){ 21, 0x1p-14f, 65536 })
+
+/* Without sign; of a NaN, all ones. What is added has the last place of the result, so the sum is
+ * rounded to it; below the normal numbers that place stays. */
+static inline __m256i qfk_f8_lanes(qfk_vf v, qfk_f8_kind k)
+{
+    const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), v),
+                 a = _mm256_min_ps(_mm256_set1_ps(k.most), magnitude),
+                 least = _mm256_set1_ps(k.least),
+                 exponent = _mm256_castsi256_ps(_mm256_set1_epi32(0x7f800000)),
+                 power = _mm256_max_ps(_mm256_and_ps(a, exponent), least);
+    const __m256i e = _mm256_castps_si256(power),
+                  unit = _mm256_add_epi32(e, _mm256_set1_epi32(k.places << 23)),
+                  sum = _mm256_castps_si256(_mm256_add_ps(a, _mm256_castsi256_ps(unit))),
+                  upper = _mm256_sub_epi32(e, _mm256_castps_si256(least)),
+                  nan = _mm256_castps_si256(_mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+    return _mm256_or_si256(
+        _mm256_add_epi32(_mm256_sub_epi32(sum, unit), _mm256_srli_epi32(upper, k.places)), nan);
+}
+
+static inline void qfk_store_f8(void *p, qfk_vf v, size_t n, qfk_f8_kind k)
+{
+    const __m256i low = _mm256_and_si256(qfk_f8_lanes(v, k), _mm256_set1_epi32(0x7f)),
+                  sign = _mm256_srli_epi32(_mm256_castps_si256(v), 24);
+    qfk_vi_store_x8(p, _mm256_or_si256(low, _mm256_and_si256(sign, _mm256_set1_epi32(0x80))), n);
+}
+
+/* Packing saturates, which keeps the sign of what is more than a byte. */
+static inline __m256i qfk_signed_bytes(__m256i a, __m256i b, __m256i c, __m256i d)
+{
+    return _mm256_packs_epi16(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d));
+}
+
+static inline void qfk_store4_f8(void *p, const qfk_vf v[4], qfk_f8_kind k, bool past)
+{
+    const __m256i low =
+        qfk_signed_bytes(qfk_f8_lanes(v[0], k), qfk_f8_lanes(v[1], k), qfk_f8_lanes(v[2], k),
+                         qfk_f8_lanes(v[3], k));
+    const __m256i sign = qfk_signed_bytes(_mm256_castps_si256(v[0]), _mm256_castps_si256(v[1]),
+                                          _mm256_castps_si256(v[2]), _mm256_castps_si256(v[3]));
+    const __m256i x = _mm256_or_si256(_mm256_and_si256(low, _mm256_set1_epi8(0x7f)),
+                                      _mm256_and_si256(sign, _mm256_set1_epi8((char)0x80)));
+    qfk_put32(p, _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7)), past);
+}
+
+#define QFK_STORE_F8(T, kind)                                                                  \
+    static inline void qfk_vf_store_##T(void *p, qfk_vf v, size_t n)                           \
+    {                                                                                          \
+        qfk_store_f8(p, v, n, kind);                                                           \
+    }                                                                                          \
+    static inline void qfk_vf_store4_##T(void *p, qfk_vf a, qfk_vf b, qfk_vf c, qfk_vf d,      \
+                                         bool past)                                            \
+    {                                                                                          \
+        qfk_store4_f8(p, (const qfk_vf[]){ a, b, c, d }, kind, past);                          \
+    }
+
+QFK_STORE_F8(f8e4m3, QFK_F8_E4M3)
+QFK_STORE_F8(f8e5m2, QFK_F8_E5M2)
+
 #endif
