@@ -67,7 +67,7 @@ typedef uint32_t qf_caps;
 QF_API qf_caps qf_caps_detect(void);
 
 /* Bytes of the last cache level, one instance of it, as the CPU says; a guess of 32 MiB where it
- * does not. What qf_ctx.cache is if it is 0. Asks the CPU on every call. Thread-safe. */
+ * does not. What qf_ctx.cache is if it is 0. Asks the CPU once. Thread-safe. */
 QF_API uint64_t qf_cache_detect(void);
 
 /* Name of the highest level in `caps` ("scalar" for none). Thread-safe. */
