@@ -207,7 +207,8 @@ static uint64_t enough(const qfi_builder *b)
     const qfi_segment *s = b->pipe->result;
     const qfi_piece *p = s->n_piece == 1 ? s->piece[0] : NULL;
     const bool alone = p && p->n_operand == 1 && p->n_stage == 0 &&
-                       p->operand[0].source == QFI_PANEL && b->n_breaker == 1;
+                       p->operand[0].source == QFI_PANEL && b->n_breaker == 1 &&
+                       b->pipe->n_kept == 0;
 
     return alone ? b->breaker[0]->enough : 0;
 }
