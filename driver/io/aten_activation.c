@@ -265,18 +265,23 @@ void qfi_build_log_sigmoid(qfi_lowering *l)
 
 /* ---- softmax ---- */
 
+/* The set of the argument dim; none for one number. */
+static uint32_t softmax_dims(qfi_lowering *l, int rank)
+{
+    const uint8_t dim = qfi_dim(l, qfi_arg_int(l, "dim"), (uint8_t)rank);
+    return rank ? 1u << dim : 0;
+}
+
 /* exp(x - max x) over its sum along dim; or the logarithm of that. */
 static qfi_ref softmax(qfi_lowering *l, qfi_ref x, bool log)
 {
-    const qf_type type = qfi_type_of(l, x);
-    const qf_attrs along = { .reduce = { 1u << qfi_dim(l, qfi_arg_int(l, "dim"), type.rank),
-                                         true } };
+    const uint32_t dims = softmax_dims(l, qfi_type_of(l, x).rank);
 
-    if (type.rank < 1)
-        qfi_refuse(l, QF_REASON_unsupported_rank, "rank 0");
-    const qfi_ref below = qfi_append2(l, QF_OP_sub, x, qfi_append1(l, QF_OP_amax, &along, x));
+    if (!qfi_elements_of(l, x))
+        return x;
+    const qfi_ref below = qfi_append2(l, QF_OP_sub, x, qfi_reduce(l, QF_OP_amax, x, dims, true));
     const qfi_ref e = qfi_append1(l, QF_OP_exp, NULL, below);
-    const qfi_ref sum = qfi_append1(l, QF_OP_sum, &along, e);
+    const qfi_ref sum = qfi_reduce(l, QF_OP_sum, e, dims, true);
 
     if (!log)
         return qfi_append2(l, QF_OP_div, e, sum);
@@ -302,10 +307,8 @@ void qfi_build_safe_softmax(qfi_lowering *l)
     qf_dtype dtype = qfi_arg_dtype(l, "dtype", qfi_type_of(l, self).dtype);
     const qfi_ref x = activation_input(l, qfi_cast(l, self, dtype), &dtype);
     const qf_type type = qfi_type_of(l, x);
-    const qf_attrs along = { .reduce = { 1u << qfi_dim(l, qfi_arg_int(l, "dim"), type.rank),
-                                         true } };
     const qfi_ref open = qfi_append2(l, QF_OP_ne, x, qfi_scalar(l, type.dtype, -INFINITY));
-    const qfi_ref any = qfi_append1(l, QF_OP_any, &along, open);
+    const qfi_ref any = qfi_reduce(l, QF_OP_any, open, softmax_dims(l, type.rank), true);
     const qfi_ref zero = qfi_scalar(l, type.dtype, 0);
 
     qfi_result(l, qfi_cast(l, qfi_append3(l, QF_OP_where, any, softmax(l, x, false), zero), dtype));

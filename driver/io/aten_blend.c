@@ -77,9 +77,11 @@ void qfi_build_lerp(qfi_lowering *l)
     blend b = begin(l, names, number ? 2 : 3);
 
     require_float(l, &b);
-    for (int i = 0; i < (number ? 2 : 3); i++)
-        if (qfi_type_of(l, qfi_arg_tensor(l, names[i])).dtype != b.dtype)
+    for (int i = 0; i < (number ? 2 : 3); i++) {
+        const qf_type type = qfi_type_of(l, qfi_arg_tensor(l, names[i]));
+        if (type.dtype != b.dtype && (i < 2 || type.rank)) /* one weight for all is converted */
             qfi_refuse(l, QF_REASON_unsupported_dtype, "operands of several dtypes");
+    }
     if (number)
         b.x[2] = qfi_full(l, (qf_type){ .dtype = b.work }, qfi_arg_number(l, "weight"));
     const qfi_ref size = qfi_append1(l, QF_OP_abs, NULL, b.x[2]);

@@ -182,10 +182,13 @@ void qfi_build_arange(qfi_lowering *l)
     const bool all_int = start.v.is_int && end.v.is_int && step.v.is_int;
     const qf_dtype dtype = qfi_arg_dtype(l, "dtype", all_int ? QF_DT_i64 : QF_DT_f32);
     double v[3] = { qfi_number_double(start), qfi_number_double(end), qfi_number_double(step) };
+    const double given[3] = { v[0], v[1], v[2] };
 
     if (qfi_class(dtype) != QF_CLASS_FLOAT)
         for (int i = 0; i < 3; i++)
             v[i] = trunc(v[i]);
+    /* Integers are made of whole numbers, but only those of i64 are counted so. */
+    const double *range = dtype == QF_DT_i64 ? v : given;
     if (dtype == QF_DT_b8)
         qfi_refuse(l, QF_REASON_undefined, "arange of booleans");
     if (all_int && qfi_class(dtype) != QF_CLASS_FLOAT) {
@@ -193,7 +196,7 @@ void qfi_build_arange(qfi_lowering *l)
         return;
     }
     qf_attrs attrs = { .arange = { .type = { .dtype = dtype, .rank = 1 } } };
-    attrs.arange.type.dim[0] = arange_count(l, v[0], v[1], v[2]);
+    attrs.arange.type.dim[0] = arange_count(l, range[0], range[1], range[2]);
     if (is_integral(v[0]) && is_integral(v[2])) {
         attrs.arange.start = (qf_scalar){ .is_int = true, .i = (int64_t)v[0] };
         attrs.arange.step = (qf_scalar){ .is_int = true, .i = (int64_t)v[2] };

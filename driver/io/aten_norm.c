@@ -17,6 +17,22 @@ static void give_used(qfi_lowering *l, uint32_t slot, qfi_ref ref)
 
 /* ---- norms ---- */
 
+/* The sum of powers of the magnitudes, and its root; of order 0 how many are not zero. */
+static qfi_ref power_norm(qfi_lowering *l, qfi_ref size, double order, uint32_t dims, bool keep)
+{
+    const qf_dtype dtype = qfi_type_of(l, size).dtype;
+
+    if (order == 0.0) {
+        const qfi_ref some = qfi_append2(l, QF_OP_ne, size, qfi_scalar(l, dtype, 0));
+        return qfi_reduce(l, QF_OP_sum, qfi_cast(l, some, dtype), dims, keep);
+    }
+    const qfi_ref powers =
+        qfi_append2(l, QF_OP_pow, qfi_cast(l, size, QF_DT_f64), qfi_scalar(l, QF_DT_f64, order));
+    const qfi_ref sum = qfi_reduce(l, QF_OP_sum, powers, dims, keep);
+
+    return qfi_cast(l, qfi_append2(l, QF_OP_pow, sum, qfi_scalar(l, QF_DT_f64, 1 / order)), dtype);
+}
+
 static qfi_ref norm(qfi_lowering *l, qfi_ref x, double order, uint32_t dims, bool keep)
 {
     if (qfi_class(qfi_type_of(l, x).dtype) != QF_CLASS_FLOAT)
@@ -28,8 +44,7 @@ static qfi_ref norm(qfi_lowering *l, qfi_ref x, double order, uint32_t dims, boo
         return qfi_reduce(l, QF_OP_sum, size, dims, keep);
     if (isinf(order))
         return qfi_reduce(l, order > 0 ? QF_OP_amax : QF_OP_amin, size, dims, keep);
-    qfi_refuse(l, QF_REASON_unsupported_argument, "a norm of order %g", order);
-    return QFI_NONE;
+    return power_norm(l, size, order, dims, keep);
 }
 
 void qfi_build_vector_norm(qfi_lowering *l)

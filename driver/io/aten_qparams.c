@@ -2,12 +2,6 @@
  * of steps and in the dtypes that torch has. */
 #include "aten_build.h"
 
-static qfi_ref extreme(qfi_lowering *l, qf_op op, qfi_ref x, uint32_t dims, bool keep)
-{
-    const qf_attrs attrs = { .reduce = { dims, keep } };
-    return dims ? qfi_append1(l, op, &attrs, x) : x;
-}
-
 /* The range of the data, widened to hold zero: two scalars, or one of each per row. */
 static void find_range(qfi_lowering *l, uint32_t dims, bool keep, qfi_ref *least, qfi_ref *most)
 {
@@ -19,8 +13,8 @@ static void find_range(qfi_lowering *l, uint32_t dims, bool keep, qfi_ref *least
         qfi_refuse(l, QF_REASON_undefined, "%s is quantised", qf_dtype_get(type.dtype)->name);
     if (!qfi_elements_of(l, x))
         qfi_refuse(l, QF_REASON_undefined, "the range of no elements");
-    *least = qfi_append2(l, QF_OP_minimum, extreme(l, QF_OP_amin, x, dims, keep), zero);
-    *most = qfi_append2(l, QF_OP_maximum, extreme(l, QF_OP_amax, x, dims, keep), zero);
+    *least = qfi_append2(l, QF_OP_minimum, qfi_reduce(l, QF_OP_amin, x, dims, keep), zero);
+    *most = qfi_append2(l, QF_OP_maximum, qfi_reduce(l, QF_OP_amax, x, dims, keep), zero);
 }
 
 /* As f32 [1], as it is where it meets the least scale. */

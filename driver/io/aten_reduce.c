@@ -111,6 +111,12 @@ void qfi_build_logsumexp(qfi_lowering *l)
     const qf_type type = qfi_type_of(l, x);
     const uint32_t dims = qfi_reduced_dims(l, type.rank, false);
     const bool keep = qfi_keeps_dims(l);
+
+    if (!qfi_elements_of(l, x)) {
+        const qfi_ref none = qfi_reduce(l, QF_OP_sum, x, dims, keep);
+        qfi_result(l, qfi_append1(l, QF_OP_log, NULL, none));
+        return;
+    }
     qfi_ref most = qfi_reduce(l, QF_OP_amax, x, dims, true);
     const qfi_ref infinite = qfi_append2(l, QF_OP_eq, qfi_append1(l, QF_OP_abs, NULL, most),
                                          qfi_scalar(l, type.dtype, INFINITY));
@@ -154,17 +160,19 @@ void qfi_build_diff(qfi_lowering *l)
     static const char *const ends[] = { "prepend", "append" };
     qfi_ref x = qfi_arg_tensor(l, "self");
     const uint8_t dim = qfi_dim(l, qfi_arg_int(l, "dim"), qfi_type_of(l, x).rank);
-    const int64_t n = qfi_arg_int(l, "n");
+    int64_t n = qfi_arg_int(l, "n");
 
     for (int i = 0; i < 2; i++) {
-        if (!qfi_arg_has(l, ends[i]))
+        if (!n || !qfi_arg_has(l, ends[i])) /* of order 0 torch ignores them */
             continue;
         const qfi_ref end = qfi_arg_tensor(l, ends[i]);
         x = i ? qfi_cat(l, (const qfi_ref[]){ x, end }, 2, dim)
               : qfi_cat(l, (const qfi_ref[]){ end, x }, 2, dim);
     }
     const qf_type type = qfi_type_of(l, x);
-    if (!type.rank || n < 0 || n > type.dim[dim] || n > QFI_ATEN_MAX_LIST)
+    if (type.rank && n > type.dim[dim])
+        n = type.dim[dim];
+    if (!type.rank || n < 0 || n > QFI_ATEN_MAX_LIST)
         qfi_refuse(l, QF_REASON_unsupported_argument, "differences of order %lld", (long long)n);
     for (int64_t i = 0; i < n && qfi_lowering_ok(l); i++) {
         const int64_t size = qfi_type_of(l, x).dim[dim];
@@ -205,10 +213,10 @@ void qfi_build_prod(qfi_lowering *l)
     const qf_dtype fallback = qfi_class(own) == QF_CLASS_FLOAT ? own : QF_DT_i64;
     const qf_dtype dtype = qfi_arg_dtype(l, "dtype", fallback);
     const bool whole = !qfi_arg_has(l, "dim");
-    qfi_ref x = qfi_cast(l, qfi_cast(l, self, dtype), qfi_is_half(dtype) ? QF_DT_f32 : dtype);
+    /* Booleans are multiplied as integers of their size. */
+    const qf_dtype work = qfi_is_half(dtype) ? QF_DT_f32 : dtype == QF_DT_b8 ? QF_DT_u8 : dtype;
+    qfi_ref x = qfi_cast(l, qfi_cast(l, self, dtype), work);
 
-    if (dtype == QF_DT_b8)
-        qfi_refuse(l, QF_REASON_unsupported_dtype, "booleans");
     if (whole || !qfi_type_of(l, x).rank)
         x = qfi_flatten(l, x);
     const uint8_t dim = whole ? 0 : qfi_dim(l, qfi_arg_int(l, "dim"), qfi_type_of(l, x).rank);
@@ -236,19 +244,21 @@ qfi_ref qfi_variance(qfi_lowering *l, qfi_ref x, uint32_t dims, double correctio
 /* The variance as result 0, or its root; the mean as result 1, where the node has one. */
 static void build_spread(qfi_lowering *l, bool root)
 {
-    const qfi_ref x = qfi_arg_tensor(l, "self");
+    const qfi_ref self = qfi_arg_tensor(l, "self");
+    const bool single = !qfi_type_of(l, self).rank;
+    const qfi_ref x = single ? qfi_flatten(l, self) : self;
     const qf_type type = qfi_type_of(l, x);
-    const uint32_t dims = qfi_reduced_dims(l, type.rank, false);
+    const uint32_t dims = single ? 1u : qfi_reduced_dims(l, type.rank, false);
     const bool unbiased = !qfi_arg_has(l, "unbiased") || qfi_arg_bool(l, "unbiased");
     const double correction = qfi_arg_has(l, "correction")
                                   ? qfi_number_double(qfi_arg_number(l, "correction"))
                                   : unbiased;
-    const bool keep = qfi_keeps_dims(l);
+    const bool keep = !single && qfi_keeps_dims(l);
     qfi_ref mean;
 
-    if (qfi_class(type.dtype) != QF_CLASS_FLOAT || !dims) {
-        qfi_refuse(l, QF_REASON_unsupported_argument, "the variance of %s of rank %d",
-                   qf_dtype_get(type.dtype)->name, type.rank);
+    if (qfi_class(type.dtype) != QF_CLASS_FLOAT) {
+        qfi_refuse(l, QF_REASON_unsupported_argument, "the variance of %s",
+                   qf_dtype_get(type.dtype)->name);
         return;
     }
     qfi_ref spread = qfi_variance(l, x, dims, correction, keep, &mean);

@@ -9,6 +9,7 @@ random, and that every one of its core set has a row, or a reason for none. The 
 from __future__ import annotations
 
 import argparse
+import functools
 import inspect
 import math
 import re
@@ -33,6 +34,9 @@ ALIASES = {
     "aten.meshgrid.default": "views of its arguments",
     "aten.meshgrid.indexing": "views of its arguments",
     "aten.broadcast_tensors.default": "views of its arguments",
+    "aten.unsafe_chunk.default": "views; unsafe is that only the schema denies it",
+    "aten.unsafe_split.Tensor": "views; unsafe is that only the schema denies it",
+    "aten.unsafe_split_with_sizes.default": "views; unsafe is that only the schema denies it",
 }
 # Writes nothing that anybody can see.
 NOT_A_WRITE = {"aten.detach_.default"}
@@ -87,6 +91,7 @@ def without_types(signature: str) -> str:
     return ", ".join(re.search(r"\*$|\w+(=.*)?$", a)[0] for a in arguments(signature))
 
 
+@functools.lru_cache(maxsize=None)
 def find_op(name: str):
     namespace, op, overload = name.split(".")
     return getattr(getattr(getattr(torch.ops, namespace), op), overload)
