@@ -3,7 +3,7 @@
 
     ops.py --qfold PROGRAM [--only GLOB] [--keep FOLDER] [--list]
 
-Cases (op_cases.py, math_cases.py, order_cases.py, affine_cases.py, complex_cases.py) compute on constants only. Many share a program, which is exported as torch traces it and decomposed to
+Cases (op_cases.py, math_cases.py, order_cases.py, affine_cases.py, complex_cases.py, edge_cases.py) compute on constants only. Many share a program, which is exported as torch traces it and decomposed to
 core, folded, and run: each result must be that of the unfolded program, bit for bit or within what the case allows, and each
 case must vanish from the graph, or stay for the reason that it expects. Every row that can fold must be met by some case.
 The last line is `N passed, N failed, N skipped`; exit 1 on a failure."""
@@ -26,6 +26,7 @@ import torch
 from cases import Case
 from affine_cases import affine_cases
 from complex_cases import complex_cases
+from edge_cases import edge_cases
 from math_cases import math_cases
 from op_cases import all_cases
 from order_cases import order_cases
@@ -214,7 +215,7 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="folder for the last files")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    cases = [c for c in (*all_cases(), *math_cases(), *order_cases(), *affine_cases(), *complex_cases(), *special_cases(), *window_cases(), *out_cases()) if fnmatch.fnmatch(c.name, args.only)]
+    cases = [c for c in (*all_cases(), *math_cases(), *order_cases(), *affine_cases(), *complex_cases(), *special_cases(), *window_cases(), *out_cases(), *edge_cases()) if fnmatch.fnmatch(c.name, args.only)]
     if args.list or not args.qfold:
         print("\n".join(c.name for c in cases))
         return 0 if args.list else 2
