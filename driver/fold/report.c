@@ -21,6 +21,7 @@ typedef struct writer {
     qf_report *report;
     uint32_t *seen; /* per definition: the last node that visited it */
     qfi_ref *queue;
+    const char **value_name; /* per value: what inputs call it, once that is known */
     const char *name[MAX_SOURCES];
     uint32_t n_name;
     qf_str op[OPS]; /* copies, each in the place that its hash gives */
@@ -91,6 +92,42 @@ static void set_sources(writer *w, qf_report_node *out, const qfi_node *node, ui
     out->n_sources = w->n_name;
 }
 
+/* ---------------------------------------- inputs */
+
+/* A node of a body stands behind the path of the body. */
+static const char *path_of_node(writer *w, qfi_id n)
+{
+    const qf_str path = w->fold->whole.part[qfi_node_part(&w->fold->whole, n)].graph->path;
+    const qf_str name = w->graph->node[n].name;
+    if (!path.n)
+        return text(w, name);
+    char *whole = array(w, path.n + name.n + 1, 1);
+    if (!whole)
+        return "";
+    memcpy(whole, path.p, path.n);
+    memcpy(whole + path.n, name.p, name.n);
+    return whole;
+}
+
+static const char *name_of_value(writer *w, qfi_id value)
+{
+    const qfi_value *v = &w->graph->value[value];
+    if (!w->value_name[value])
+        w->value_name[value] = v->node == QFI_NONE ? text(w, v->name) : path_of_node(w, v->node);
+    return w->value_name[value];
+}
+
+static void set_inputs(writer *w, qf_report_node *out, const qfi_node *node)
+{
+    const char **names = node->n_in ? array(w, node->n_in, sizeof *names) : NULL;
+    uint32_t n = 0;
+    for (uint32_t k = 0; names && k < node->n_in; k++)
+        if (w->graph->operand[node->first_in + k] != QFI_NONE)
+            names[n++] = name_of_value(w, w->graph->operand[node->first_in + k]);
+    out->inputs = names;
+    out->n_inputs = n;
+}
+
 /* ---------------------------------------- nodes and reasons */
 
 static uint64_t bytes_of_results(const qf_graph *g, const qfi_node *node)
@@ -119,6 +156,7 @@ static void write_node(writer *w, qfi_id n, qf_report_node *out)
                              .bytes_after = state->bytes_after };
     const char *detail = state->verdict == QF_KEPT && state->detail ? state->detail : "";
     out->detail = text(w, (qf_str){ detail, strlen(detail) });
+    set_inputs(w, out, node);
     if (state->verdict == QF_FOLDED)
         set_sources(w, out, node, n + 1);
     w->report->n_folded += state->verdict == QF_FOLDED;
@@ -133,7 +171,8 @@ static void write_nodes(writer *w)
     qf_report_node *nodes = array(w, n, sizeof *nodes);
     w->seen = array(w, w->fold->prog.n, sizeof *w->seen);
     w->queue = array(w, MAX_VISITED, sizeof *w->queue);
-    if (!nodes || !w->seen || !w->queue)
+    w->value_name = array(w, w->graph->n_value, sizeof *w->value_name);
+    if (!nodes || !w->seen || !w->queue || !w->value_name)
         return;
     for (qfi_id i = 0; i < n; i++)
         write_node(w, i, &nodes[i]);
@@ -201,7 +240,7 @@ static void write_constant(writer *w, const qfi_constant *constant, bool *counte
     const char **names = like->node == QFI_NONE ? NULL : array(w, 1, sizeof *names);
     if (!names)
         return;
-    names[0] = text(w, g->node[like->node].name);
+    names[0] = name_of_value(w, constant->like);
     out->nodes = names;
     out->n_nodes = 1;
 }

@@ -6,7 +6,7 @@
 #include <qfold/fold.h>
 #include <qfold/version.h>
 
-#include "../io/json.h"
+#include "report_text.h"
 
 /* `"key": ` behind what separates it from the member before. */
 static void put_key(qfi_text *t, const char *separator, const char *key)
@@ -102,6 +102,7 @@ static void put_reason(qfi_text *t, const qf_report *r, uint32_t i)
     const qf_report_reason *reason = &r->reason[i];
     put_string(t, "{", "code", qf_reason_name(reason->reason));
     put_string(t, ", ", "class", qf_reason_class_name(qf_reason_class_of(reason->reason)));
+    put_string(t, ", ", "text", qf_reason_text(reason->reason));
     put_int(t, ", ", "count", reason->count);
     put_int(t, ", ", "bytes", reason->bytes);
     qfi_text_str(t, "}");
@@ -120,6 +121,7 @@ static void put_node(qfi_text *t, const qf_report *r, uint32_t i)
     put_int(t, ", ", "bytes_before", node->bytes_before);
     put_int(t, ", ", "bytes_after", node->bytes_after);
     put_names(t, ", ", "sources", node->sources, node->n_sources);
+    put_names(t, ", ", "inputs", node->inputs, node->n_inputs);
     qfi_text_str(t, "}");
 }
 
@@ -176,6 +178,18 @@ static void put_run(qfi_text *t, const qf_report *r)
     qfi_text_str(t, "}\n}\n");
 }
 
+void qfi_report_text(const qf_report *report, qfi_text *t)
+{
+    put_files(t, report);
+    put_options(t, &report->options);
+    put_summary(t, report);
+    put_rows(t, "reasons", report, report->n_reasons, put_reason);
+    put_rows(t, "nodes", report, report->n_nodes, put_node);
+    put_rows(t, "constants", report, report->n_constants, put_constant);
+    put_rows(t, "diagnostics", report, report->n_notes, put_note);
+    put_run(t, report);
+}
+
 qf_status qf_report_json(const qf_report *report,
                          bool (*write)(void *user, const char *text, size_t n), void *user,
                          qf_diag *diag)
@@ -184,14 +198,7 @@ qf_status qf_report_json(const qf_report *report,
     qfi_text t = { .pool = &pool };
     qf_status st = QF_OK;
 
-    put_files(&t, report);
-    put_options(&t, &report->options);
-    put_summary(&t, report);
-    put_rows(&t, "reasons", report, report->n_reasons, put_reason);
-    put_rows(&t, "nodes", report, report->n_nodes, put_node);
-    put_rows(&t, "constants", report, report->n_constants, put_constant);
-    put_rows(&t, "diagnostics", report, report->n_notes, put_note);
-    put_run(&t, report);
+    qfi_report_text(report, &t);
     if (t.failed)
         st = qf_fail(diag, QF_ERR_NOMEM, "no memory for the report");
     else if (!write(user, t.p, t.n))

@@ -78,14 +78,14 @@ QF_API const char *qf_verdict_name(qf_verdict verdict);
 /* One node of the input. graph: path of enclosing nodes, "" at top level.  detail: more than the
  * reason says, or "". bytes_before: of the sources that vanish with it; bytes_after: stored for its
  * results.  bytes: size of its results, 0 if unknown.  sources: names of the stored tensors it
- * comes from. */
+ * comes from.  inputs: what it takes, in order: nodes, behind their path, and values of no node. */
 typedef struct qf_report_node {
     const char *graph, *name, *op, *detail;
     qf_verdict verdict;
     qf_reason reason;
     uint64_t bytes, bytes_before, bytes_after;
-    const char *const *sources;
-    uint32_t n_sources;
+    const char *const *sources, *const *inputs;
+    uint32_t n_sources, n_inputs;
 } qf_report_node;
 
 /* One constant that was stored. view: no bytes of its own, a view of a stored payload.  nonfinite:
@@ -175,6 +175,11 @@ QF_API QF_NODISCARD qf_status qf_verify_files(const char *before, const char *af
 QF_API QF_NODISCARD qf_status qf_report_json(const qf_report *report,
                                              bool (*write)(void *user, const char *text, size_t n),
                                              void *user, qf_diag *diag);
+
+/* The report as a page for people, with the JSON in it: one file, complete without network or other
+ * files. Replaces `path`, as a whole or not at all. ERR_WRITE, ERR_OPEN, ERR_NOMEM. Thread-safe. */
+QF_API QF_NODISCARD qf_status qf_report_html(const qf_report *report, const char *path,
+                                             qf_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -36,6 +36,7 @@ static bool refuse(void *user, const char *p, size_t n)
 
 /* Every string is one that must be escaped or repaired. */
 static const char *const sources[] = { "a\"b", "tab\there" };
+static const char *const inputs[] = { "p_w", "<view>" };
 static const char *const globs[] = { "layer.*", NULL };
 static const qf_report_node nodes[] = {
     { .graph = "",
@@ -47,7 +48,9 @@ static const qf_report_node nodes[] = {
       .bytes_before = 32,
       .bytes_after = INT64_MAX,
       .sources = sources,
-      .n_sources = 2 },
+      .n_sources = 2,
+      .inputs = inputs,
+      .n_inputs = 2 },
     { .graph = "cond/true/",
       .name = "r\xc3\xa9",
       .op = "aten.rand.default",
@@ -175,9 +178,11 @@ static void nodes_and_strings(void **state)
     json_t *list = json_object_get(root, "nodes");
     json_t *first = json_array_get(list, 0), *second = json_array_get(list, 1),
            *third = json_array_get(list, 2);
-    assert_keys(first,
-                (const char *const[]){ "graph", "name", "op", "verdict", "reason", "detail",
-                                       "bytes", "bytes_before", "bytes_after", "sources", NULL });
+    assert_keys(first, (const char *const[]){ "graph", "name", "op", "verdict", "reason", "detail",
+                                              "bytes", "bytes_before", "bytes_after", "sources",
+                                              "inputs", NULL });
+    assert_string_equal(json_string_value(json_array_get(json_object_get(first, "inputs"), 1)),
+                        inputs[1]);
     assert_string_equal(string_at(first, "verdict"), "folded");
     assert_string_equal(string_at(first, "reason"), "");
     assert_int_equal(int_at(first, "bytes_after"), INT64_MAX);
@@ -219,7 +224,7 @@ static void rows(void **state)
                          json_array_get(json_object_get(root, "constants"), 1), "shape")),
                      0);
     json_t *reason = json_array_get(json_object_get(root, "reasons"), 0);
-    assert_keys(reason, (const char *const[]){ "code", "class", "count", "bytes", NULL });
+    assert_keys(reason, (const char *const[]){ "code", "class", "text", "count", "bytes", NULL });
     assert_string_equal(string_at(reason, "code"), "random");
     json_t *note = json_array_get(json_object_get(root, "diagnostics"), 0);
     assert_keys(note, (const char *const[]){ "severity", "code", "where", "text", NULL });
