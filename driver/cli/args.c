@@ -131,13 +131,22 @@ static bool same_file(const char *a, const char *b)
                               x.st_dev == y.st_dev && x.st_ino == y.st_ino));
 }
 
-/* A report over one of the models would destroy it. */
-static bool json_is_free(const qfi_args *args)
+/* A report over one of the models, or over another report, would destroy it. */
+static bool is_free(const qfi_args *args, const char *option, const char *path)
 {
-    if (same_file(args->json, args->operand) || same_file(args->json, args->second) ||
-        same_file(args->json, args->output))
-        return qfi_usage(args->command, "--json %s: is the model itself", args->json);
+    if (same_file(path, args->operand) || same_file(path, args->second) ||
+        same_file(path, args->output))
+        return qfi_usage(args->command, "--%s %s: is the model itself", option, path);
     return true;
+}
+
+static bool reports_are_free(const qfi_args *args)
+{
+    if (args->report && !strcmp(args->report, "-"))
+        return qfi_usage(args->command, "--report -: needs a file");
+    if (same_file(args->report, args->json))
+        return qfi_usage(args->command, "--report %s: is the file of --json", args->report);
+    return is_free(args, "json", args->json) && is_free(args, "report", args->report);
 }
 
 bool qfi_args_parse(const qfi_command *command, int argc, char **argv, qfi_args *out)
@@ -157,7 +166,7 @@ bool qfi_args_parse(const qfi_command *command, int argc, char **argv, qfi_args 
                          argv[optind + command->operands]);
     out->operand = given ? argv[optind] : NULL;
     out->second = given > 1 ? argv[optind + 1] : NULL;
-    return json_is_free(out);
+    return reports_are_free(out);
 }
 
 void qfi_args_free(qfi_args *args)

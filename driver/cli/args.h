@@ -19,7 +19,7 @@ typedef struct qfi_growth {
 /* Every option of every command; those that were not given keep their defaults. operand, second:
  * the files in order. refused: the exit code for a line that cannot be read. */
 typedef struct qfi_args {
-    const char *command, *operand, *second, *output, *node, *json;
+    const char *command, *operand, *second, *output, *node, *json, *report;
     qfi_list keep, keep_op, only;
     qfi_growth max_growth;
     uint64_t memory;

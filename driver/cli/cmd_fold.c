@@ -16,8 +16,7 @@ int qfi_cmd_fold(const qfi_args *args)
     if (code)
         return code;
     const bool piped = args->json && !strcmp(args->json, "-");
-    if (args->json)
-        code = qfi_report_write(args, report);
+    code = qfi_report_write(args, report);
     if (!args->quiet && !piped)
         qfi_print_summary(report);
     if (args->explain && !piped)

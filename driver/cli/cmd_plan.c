@@ -7,9 +7,8 @@ int qfi_cmd_plan(const qfi_args *args)
     int code = qfi_fold_run(args, NULL, &report);
     if (code)
         return code;
-    if (args->json) {
-        code = qfi_report_write(args, report);
-    } else {
+    code = qfi_report_write(args, report);
+    if (!args->json) {
         qfi_print_summary(report);
         qfi_print_steps(report);
         if (args->explain)

@@ -62,5 +62,11 @@ static qf_status make_json(const void *what, FILE *out, qf_diag *diag)
 
 int qfi_report_write(const qfi_args *args, const qf_report *report)
 {
-    return qfi_write_json(args->json, make_json, report);
+    qf_diag diag = { 0 };
+    if (args->report) {
+        const qf_status st = qf_report_html(report, args->report, &diag);
+        if (st != QF_OK)
+            return qfi_complain(st, &diag);
+    }
+    return args->json ? qfi_write_json(args->json, make_json, report) : 0;
 }

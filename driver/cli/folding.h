@@ -9,7 +9,7 @@
  * code; 0 fills *report. */
 int qfi_fold_run(const qfi_args *args, const char *output, qf_report **report);
 
-/* --json of the three. The exit code. */
+/* --json and --report, where they are given. The exit code. */
 int qfi_report_write(const qfi_args *args, const qf_report *report);
 
 /* One screen about a fold or a plan. */
