@@ -305,6 +305,10 @@ static void write_bytes(writer *w)
         w->report->bytes_after += edits->new_payload[i].size;
 }
 
+/* In order: names that one has made, the next ones use. */
+static void (*const parts[])(writer *) = { write_nodes, write_reasons, write_constants, write_notes,
+                                           write_bytes };
+
 qf_status qfi_fold_report(const qfi_fold *fold, qfi_report **out, qf_diag *diag)
 {
     qfi_report *report = calloc(1, sizeof *report);
@@ -315,11 +319,8 @@ qf_status qfi_fold_report(const qfi_fold *fold, qfi_report **out, qf_diag *diag)
                  .graph = fold->graph,
                  .pool = &report->pool,
                  .report = &report->base };
-    write_nodes(&w);
-    write_reasons(&w);
-    write_constants(&w);
-    write_notes(&w);
-    write_bytes(&w);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !w.failed; i++)
+        parts[i](&w);
     if (w.failed) {
         qf_report_free(&report->base);
         return QFI_NO_MEMORY(diag);
