@@ -155,7 +155,7 @@ QFK_INLINE size_t qfk_each_few(const qfk_turning *t, size_t n, bool past, qfk_fe
 /* A tile of few rows or columns: true if it was one, but for what is left, which is turned by
  * `turn`. */
 QFK_INLINE bool qfk_turn_few(const qfk_turning *t, const qfk_param *p,
-                             void (*turn)(const qfk_block *))
+                             void (*turn)(const qfk_turning *))
 {
     const bool past = qfk_goes_past(p, t->out),
                joined = p && p->past && (uintptr_t)t->out.p % QFK_LINE == 0;
@@ -173,7 +173,7 @@ QFK_INLINE bool qfk_turn_few(const qfk_turning *t, const qfk_param *p,
     const qfk_out out = { (char *)qfk_out_row(&t->out, i) + j * t->size, t->out.row };
     const qfk_turning rest = qfk_turning_of(t->m - i, t->n - j, &in, out, t->size, t->h, t->w);
     if (rest.m && rest.n)
-        qfk_turn_tile(&rest, turn);
+        turn(&rest);
     return true;
 }
 

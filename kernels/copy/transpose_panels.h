@@ -180,23 +180,28 @@ QFK_INLINE void qfk_turn_past(const qfk_panel_code *c, const qfk_turning *t, cha
     }
 
 /* Defines the kernel `name` on blocks of H x W elements of SIZE bytes, and past the caches in
- * panels of RUN bytes and strips of RUNS; an includer has few_words.h. */
+ * panels of RUN bytes and strips of RUNS; an includer has few_words.h. There is one copy of the
+ * loop over blocks, with its constants, since blocks are long. */
 #define QFK_TRANSPOSE_PAST(name, SIZE, H, W, block, RUNS, unit, store, RUN)                       \
     static void name##_tile(const qfk_turning *t)                                                \
     {                                                                                            \
-        qfk_turn_tile(t, block);                                                                 \
+        qfk_turning tile = *t;                                                                   \
+        tile.size = SIZE;                                                                        \
+        tile.h = H;                                                                              \
+        tile.w = W;                                                                              \
+        qfk_turn_tile(&tile, block);                                                             \
     }                                                                                            \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)             \
     {                                                                                            \
         const qfk_turning t = qfk_turning_of(m, n, in, out, SIZE, H, W);                         \
         const qfk_panel_code code = { SIZE, SIZE, RUNS, (RUN) / (SIZE), QFK_LINE / (SIZE),       \
                                       QFK_PART_BYTES / (RUN), unit, store };                     \
-        if (qfk_turn_few(&t, p, block))                                                          \
+        if (qfk_turn_few(&t, p, name##_tile))                                                    \
             return;                                                                              \
         if (qfk_goes_past(p, out) && p->staging)                                                 \
             qfk_turn_past(&code, &t, p->staging, name##_tile);                                   \
         else                                                                                     \
-            qfk_turn_tile(&t, block);                                                            \
+            name##_tile(&t);                                                                     \
     }
 
 #endif
