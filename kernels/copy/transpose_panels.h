@@ -179,16 +179,24 @@ QFK_INLINE void qfk_turn_past(const qfk_panel_code *c, const qfk_turning *t, cha
         }                                                                                        \
     }
 
+/* The same tile, where the compiler knows the sizes. */
+QFK_INLINE qfk_turning qfk_turning_known(const qfk_turning *t, size_t size, size_t h, size_t w)
+{
+    qfk_turning tile = *t;
+
+    tile.size = size;
+    tile.h = h;
+    tile.w = w;
+    return tile;
+}
+
 /* Defines the kernel `name` on blocks of H x W elements of SIZE bytes, and past the caches in
  * panels of RUN bytes and strips of RUNS; an includer has few_words.h. There is one copy of the
  * loop over blocks, with its constants, since blocks are long. */
 #define QFK_TRANSPOSE_PAST(name, SIZE, H, W, block, RUNS, unit, store, RUN)                       \
     static void name##_tile(const qfk_turning *t)                                                \
     {                                                                                            \
-        qfk_turning tile = *t;                                                                   \
-        tile.size = SIZE;                                                                        \
-        tile.h = H;                                                                              \
-        tile.w = W;                                                                              \
+        const qfk_turning tile = qfk_turning_known(t, SIZE, H, W);                               \
         qfk_turn_tile(&tile, block);                                                             \
     }                                                                                            \
     void name(size_t m, size_t n, const qfk_in *in, qfk_out out, const qfk_param *p)             \
