@@ -331,27 +331,29 @@ static qf_dtype float8_arg(qfi_lowering *l, double *largest)
     return dtype;
 }
 
-void qfi_build_quantize_float8(qfi_lowering *l)
+/* op(tensor as f32, scale), in the dtype of both: a scale without dims does not widen it. */
+static qfi_ref scaled(qfi_lowering *l, qf_op op)
 {
     const qfi_ref tensor = qfi_arg_tensor(l, "tensor"), scale = qfi_arg_tensor(l, "scale");
+    const qfi_operand in[2] = { { .ref = qfi_cast(l, tensor, QF_DT_f32) },
+                                { .ref = spread_scale(l, scale, qfi_type_of(l, tensor)) } };
+    const qf_dtype dtype = qfi_result_dtype(l, in, 2);
+
+    return qfi_append2(l, op, qfi_operand_as(l, &in[0], dtype), qfi_operand_as(l, &in[1], dtype));
+}
+
+void qfi_build_quantize_float8(qfi_lowering *l)
+{
     double largest;
     const qf_dtype dtype = float8_arg(l, &largest);
-    const qfi_ref x = meet(l, QF_OP_div, qfi_cast(l, tensor, QF_DT_f32),
-                           spread_scale(l, scale, qfi_type_of(l, tensor)));
     const range r = { -(int64_t)largest, (int64_t)largest };
 
-    float_dtype(l, "scale");
-    qfi_result(l, qfi_cast(l, clamped(l, x, r), dtype));
+    qfi_result(l, qfi_cast(l, clamped(l, scaled(l, QF_OP_div), r), dtype));
 }
 
 void qfi_build_dequantize_float8(qfi_lowering *l)
 {
-    const qfi_ref tensor = qfi_arg_tensor(l, "tensor"), scale = qfi_arg_tensor(l, "scale");
-    const qfi_ref x = meet(l, QF_OP_mul, qfi_cast(l, tensor, QF_DT_f32),
-                           spread_scale(l, scale, qfi_type_of(l, tensor)));
-
-    float_dtype(l, "scale");
-    qfi_result(l, qfi_cast(l, x, dtype_arg(l, "output_dtype", QF_DT_f32)));
+    qfi_result(l, qfi_cast(l, scaled(l, QF_OP_mul), dtype_arg(l, "output_dtype", QF_DT_f32)));
 }
 
 /* The largest element of each block, over the largest number of the dtype; a scale that is a power

@@ -68,27 +68,31 @@ void qfi_build_rsub(qfi_lowering *l)
 
 /* ---- mul, div ---- */
 
-/* An operand in f32 for arithmetic in a half type: scalars keep their own value, tensors are
- * rounded to the type first. */
-static qfi_ref widen(qfi_lowering *l, const qfi_operand *x, qf_dtype half)
+/* Two operands of their common dtype in the dtype of the work. A single second one of a half type
+ * keeps its own value; a first one is rounded to the type as tensors are. */
+static void take_pair(qfi_lowering *l, const qfi_operand *x, qf_dtype dtype, qf_dtype work,
+                      qfi_ref pair[2])
 {
-    if (qfi_operand_single(l, x))
-        return qfi_operand_as(l, x, QF_DT_f32);
-    return qfi_cast(l, qfi_operand_as(l, x, half), QF_DT_f32);
+    const qf_dtype second = qfi_operand_single(l, &x[1]) ? work : dtype;
+
+    pair[0] = qfi_cast(l, qfi_operand_as(l, &x[0], dtype), work);
+    pair[1] = qfi_cast(l, qfi_operand_as(l, &x[1], second), work);
 }
 
-/* op(a, b) in the common dtype; in f32 and rounded once where a half type meets a scalar. */
+/* op(a, b) in the common dtype; in f32 and rounded once where a half type meets a single operand.
+ */
 static qfi_ref scale(qfi_lowering *l, qf_op op, const qfi_operand *x, qf_dtype dtype)
 {
-    if (qfi_is_half(dtype) && (qfi_operand_single(l, &x[0]) || qfi_operand_single(l, &x[1])))
-        return qfi_cast(l, qfi_append2(l, op, widen(l, &x[0], dtype), widen(l, &x[1], dtype)),
-                        dtype);
-    return qfi_append2(l, op, qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype));
+    const bool wide = qfi_is_half(dtype) && qfi_operand_single(l, &x[1]);
+    qfi_ref pair[2];
+
+    take_pair(l, x, dtype, wide ? QF_DT_f32 : dtype, pair);
+    return qfi_cast(l, qfi_append2(l, op, pair[0], pair[1]), dtype);
 }
 
-void qfi_build_mul(qfi_lowering *l)
+static void multiply(qfi_lowering *l, const char *first, const char *second)
 {
-    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
+    const qfi_operand x[2] = { qfi_arg_operand(l, first), qfi_arg_operand(l, second) };
 
     if (qfi_any_complex(l, x)) {
         qfi_result(l, qfi_complex_mul(l, x));
@@ -99,12 +103,80 @@ void qfi_build_mul(qfi_lowering *l)
     qfi_result(l, scale(l, dtype == QF_DT_b8 ? QF_OP_bit_and : QF_OP_mul, x, dtype));
 }
 
+void qfi_build_mul(qfi_lowering *l)
+{
+    multiply(l, "self", "other");
+}
+
+/* In place, torch has the number first. */
+void qfi_build_mul_number(qfi_lowering *l)
+{
+    multiply(l, "other", "self");
+}
+
 void qfi_build_div(qfi_lowering *l)
 {
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
 
     qfi_result(l, scale(l, QF_OP_div, x, qfi_class(dtype) == QF_CLASS_FLOAT ? dtype : QF_DT_f32));
+}
+
+/* x between two integers. */
+static qfi_ref between(qfi_lowering *l, qfi_ref x, int64_t least, int64_t most)
+{
+    const qfi_ref above = qfi_append2(l, QF_OP_maximum, x, qfi_full_int(l, QF_DT_i64, least));
+    return qfi_append2(l, QF_OP_minimum, above, qfi_full_int(l, QF_DT_i64, most));
+}
+
+/* 2^n in f64 for normal numbers, by the bits of its exponent. */
+static qfi_ref power_of_two(qfi_lowering *l, qfi_ref n)
+{
+    const qf_attrs as = { .cast = { QF_DT_f64 } };
+    const qfi_ref biased = qfi_append2(l, QF_OP_add, n, qfi_full_int(l, QF_DT_i64, 1023));
+
+    return qfi_append1(
+        l, QF_OP_bitcast, &as,
+        qfi_append2(l, QF_OP_mul, biased, qfi_full_int(l, QF_DT_i64, INT64_C(1) << 52)));
+}
+
+/* x * 2^n of a float and an integer, rounded once: by as many normal powers as lead from the least
+ * number to the largest; the one that takes most goes last. torch has the low 32 bits of n. */
+static qfi_ref scaled_by_bits(qfi_lowering *l, qfi_ref x, qfi_ref n)
+{
+    enum { LEAST = -1022, MOST = 1023, N_POWER = 3 };
+    const qf_dtype dtype = qfi_type_of(l, x).dtype;
+    qfi_ref power[N_POWER];
+
+    n = qfi_cast(l, qfi_cast(l, n, QF_DT_i32), QF_DT_i64);
+    for (int i = N_POWER - 1; i >= 0; i--) {
+        const qfi_ref part = between(l, n, LEAST, MOST);
+        power[i] = power_of_two(l, part);
+        n = qfi_append2(l, QF_OP_sub, n, part);
+    }
+    x = qfi_cast(l, x, QF_DT_f64);
+    for (int i = 0; i < N_POWER; i++)
+        x = qfi_append2(l, QF_OP_mul, x, power[i]);
+    return qfi_cast(l, x, dtype);
+}
+
+/* self * 2^other: the power in the dtype of other, or in f32 where neither is a float. */
+void qfi_build_ldexp(qfi_lowering *l)
+{
+    const qfi_ref self = qfi_arg_tensor(l, "self"), other = qfi_arg_tensor(l, "other");
+    const qf_dtype own = qfi_type_of(l, other).dtype;
+    const bool whole = qfi_class(own) != QF_CLASS_FLOAT;
+
+    if (whole && qfi_class(qfi_type_of(l, self).dtype) == QF_CLASS_FLOAT) {
+        qfi_result(l, scaled_by_bits(l, self, other));
+        return;
+    }
+    const qf_dtype powers = whole ? QF_DT_f32 : own;
+    const qfi_ref power =
+        qfi_append2(l, QF_OP_pow, qfi_scalar(l, powers, 2), qfi_cast(l, other, powers));
+    const qfi_operand x[2] = { qfi_arg_operand(l, "self"), { .ref = power } };
+
+    qfi_result(l, scale(l, QF_OP_mul, x, qfi_result_dtype(l, x, 2)));
 }
 
 qfi_ref qfi_divide_by(qfi_lowering *l, qfi_ref x, double by)
@@ -146,6 +218,7 @@ static void divide_rounded(qfi_lowering *l, bool floor)
     const qfi_operand x[2] = { qfi_arg_operand(l, "self"), qfi_arg_operand(l, "other") };
     const qf_dtype dtype = qfi_result_dtype(l, x, 2);
     const bool half = qfi_is_half(dtype);
+    qfi_ref pair[2];
 
     if (qfi_class(dtype) != QF_CLASS_FLOAT) {
         qfi_result(l,
@@ -153,14 +226,13 @@ static void divide_rounded(qfi_lowering *l, bool floor)
                                qfi_operand_as(l, &x[0], dtype), qfi_operand_as(l, &x[1], dtype)));
         return;
     }
-    const qfi_ref a = half ? widen(l, &x[0], dtype) : qfi_operand_as(l, &x[0], dtype);
-    const qfi_ref b = half ? widen(l, &x[1], dtype) : qfi_operand_as(l, &x[1], dtype);
+    take_pair(l, x, dtype, half ? QF_DT_f32 : dtype, pair);
     if (floor) {
-        qfi_result(l, qfi_cast(l, floor_quotient(l, a, b), dtype));
+        qfi_result(l, qfi_cast(l, floor_quotient(l, pair[0], pair[1]), dtype));
         return;
     }
     /* Between half tensors the quotient itself is rounded before it loses its fraction. */
-    const qfi_ref quotient = qfi_append2(l, QF_OP_div, a, b);
+    const qfi_ref quotient = qfi_append2(l, QF_OP_div, pair[0], pair[1]);
     const bool once = !half || qfi_operand_single(l, &x[1]);
     const qfi_ref rounded = once ? quotient : qfi_cast(l, quotient, dtype);
     qfi_result(l, qfi_cast(l, qfi_append1(l, QF_OP_trunc, NULL, rounded), dtype));

@@ -138,7 +138,7 @@ void qfi_build_hypot(qfi_lowering *l)
     end(l, &b, qfi_append2(l, QF_OP_hypot, b.x[0], b.x[1]));
 }
 
-/* Integers become f32. */
+/* Integers become f32, each from its own dtype. */
 void qfi_build_atan2(qfi_lowering *l)
 {
     static const char *const names[] = { "self", "other" };
@@ -147,7 +147,7 @@ void qfi_build_atan2(qfi_lowering *l)
     if (qfi_class(b.dtype) != QF_CLASS_FLOAT) {
         b.dtype = b.work = QF_DT_f32;
         for (int i = 0; i < 2; i++)
-            b.x[i] = qfi_cast(l, b.x[i], QF_DT_f32);
+            b.x[i] = qfi_cast(l, qfi_arg_tensor(l, names[i]), QF_DT_f32);
     }
     end(l, &b, qfi_append2(l, QF_OP_atan2, b.x[0], b.x[1]));
 }

@@ -231,15 +231,16 @@ static qfi_ref power_inverse_square(qfi_lowering *l, qfi_ref x)
     return power_inverse(l, power_square(l, x));
 }
 
-/* Exponents that torch computes without pow. wide: f16 takes all steps in f32. */
+/* Exponents that torch computes without pow; those of f16 as it does in f16, in f32, or by pow all
+ * the same, which has no sign for the roots of -0 and of -infinity. */
 static const struct {
     double exponent;
-    bool wide;
+    enum { AS_IS, WIDE, BY_POW } f16;
     qfi_ref (*build)(qfi_lowering *l, qfi_ref x);
 } special_powers[] = {
-    { 0.5, false, power_root },     { -0.5, false, power_inverse_root },
-    { 2.0, false, power_square },   { 3.0, true, power_cube },
-    { -1.0, false, power_inverse }, { -2.0, true, power_inverse_square },
+    { 0.5, BY_POW, power_root },    { -0.5, BY_POW, power_inverse_root },
+    { 2.0, AS_IS, power_square },   { 3.0, WIDE, power_cube },
+    { -1.0, AS_IS, power_inverse }, { -2.0, WIDE, power_inverse_square },
 };
 
 static qfi_ref float_power(qfi_lowering *l, qfi_ref x, qfi_number exponent, qf_dtype dtype)
@@ -247,10 +248,10 @@ static qfi_ref float_power(qfi_lowering *l, qfi_ref x, qfi_number exponent, qf_d
     const double v = qfi_number_double(exponent);
 
     for (size_t i = 0; i < sizeof special_powers / sizeof *special_powers; i++) {
-        if (v != special_powers[i].exponent)
+        const bool f16 = dtype == QF_DT_f16;
+        if (v != special_powers[i].exponent || (f16 && special_powers[i].f16 == BY_POW))
             continue;
-        const bool wide = special_powers[i].wide && dtype == QF_DT_f16;
-        const qfi_ref from = wide ? qfi_cast(l, x, QF_DT_f32) : x;
+        const qfi_ref from = f16 && special_powers[i].f16 == WIDE ? qfi_cast(l, x, QF_DT_f32) : x;
         return qfi_cast(l, special_powers[i].build(l, from), dtype);
     }
     return qfi_append2(l, QF_OP_pow, x, qfi_full(l, (qf_type){ .dtype = dtype }, exponent));

@@ -213,19 +213,19 @@ void qfi_build_mode(qfi_lowering *l)
     qfi_give(l, 1, keep ? place : qfi_squeeze(l, place, dim));
 }
 
-/* The extreme so far, and the last place where it stood. */
+/* The extreme so far, and the last place where it stood. Booleans are compared as numbers. */
 static void build_cumulative(qfi_lowering *l, qf_op op)
 {
-    const qfi_ref self = qfi_arg_tensor(l, "self"), x = at_least_1d(l, self);
+    const qfi_ref self = qfi_arg_tensor(l, "self");
+    const qf_dtype own = qfi_type_of(l, self).dtype;
+    const qfi_ref x = at_least_1d(l, own == QF_DT_b8 ? qfi_cast(l, self, QF_DT_u8) : self);
     const uint8_t dim = dim_arg(l, self);
     const qf_type type = qfi_type_of(l, x);
     const qf_attrs along = { .dim = { dim } };
     int64_t ones[QF_MAX_RANK] = { 1, 1, 1, 1, 1, 1, 1, 1 };
 
-    if (type.dtype == QF_DT_b8)
-        qfi_refuse(l, QF_REASON_unsupported_dtype, "booleans");
     const qfi_ref so_far = qfi_append1(l, op, &along, x);
-    qfi_give(l, 0, dims_like(l, so_far, self));
+    qfi_give(l, 0, dims_like(l, qfi_cast(l, so_far, own), self));
     if (!is_used(l, 1))
         return;
     ones[dim] = type.dim[dim];

@@ -43,6 +43,22 @@ static const struct {
     [CONSTANT] = { "constant", NULL, false, 0 },
 };
 
+/* What negative pads take away, before the rest goes around. */
+static qfi_ref crop_dim(qfi_lowering *l, qfi_ref x, uint8_t dim, int64_t *pad)
+{
+    const int64_t size = qfi_type_of(l, x).dim[dim];
+    const int64_t before = pad[0] < 0 ? pad[0] : 0, after = pad[1] < 0 ? pad[1] : 0;
+
+    if (before < -size || after < -size - before) {
+        qfi_refuse(l, QF_REASON_undefined, "%lld and %lld elements around %lld", (long long)before,
+                   (long long)after, (long long)size);
+        return QFI_NONE;
+    }
+    pad[0] -= before;
+    pad[1] -= after;
+    return before || after ? qfi_slice(l, x, dim, -before, size + before + after) : x;
+}
+
 static qfi_ref pad_dim(qfi_lowering *l, qfi_ref x, uint8_t dim, const int64_t *pad, pad_mode mode)
 {
     const int64_t size = qfi_type_of(l, x).dim[dim], reach = size + pad_modes[mode].reach;
@@ -72,8 +88,13 @@ static void pad_by_itself(qfi_lowering *l, const char *name, pad_mode mode)
 
     if (n % 2 || (int)n > 2 * rank)
         qfi_refuse(l, QF_REASON_undefined, "%u pads of a tensor of rank %d", (unsigned)n, rank);
-    for (uint32_t i = 0; i < n / 2 && qfi_lowering_ok(l); i++)
-        x = pad_dim(l, x, (uint8_t)(rank - 1 - (int)i), &pad[2 * i], mode);
+    for (uint32_t i = 0; i < n / 2 && qfi_lowering_ok(l); i++) {
+        const uint8_t dim = (uint8_t)(rank - 1 - (int)i);
+        if (mode == CIRCULAR)
+            x = crop_dim(l, x, dim, &pad[2 * i]);
+        if (qfi_lowering_ok(l))
+            x = pad_dim(l, x, dim, &pad[2 * i], mode);
+    }
     qfi_result(l, x);
 }
 

@@ -143,7 +143,7 @@ void qfi_build_addbmm(qfi_lowering *l)
     add_product(l, product(l, qfi_cast(l, wide, work), qfi_cast(l, tall, work)), x.dtype);
 }
 
-/* The last dims of both, multiplied and added up. */
+/* The last dims of both, multiplied and added up; a product where one has no dims. */
 void qfi_build_inner(qfi_lowering *l)
 {
     const qfi_ref a = qfi_arg_tensor(l, "self"), b = qfi_arg_tensor(l, "other");
@@ -151,9 +151,14 @@ void qfi_build_inner(qfi_lowering *l)
     int64_t dim[2 * QF_MAX_RANK] = { 0 };
     uint32_t n = 0;
 
+    if (x.rank < 1 || y.rank < 1) {
+        qfi_build_mul(l);
+        return;
+    }
     check_same(l, a, b);
-    if (x.rank < 1 || y.rank < 1 || x.dim[x.rank - 1] != y.dim[y.rank - 1]) {
-        qfi_refuse(l, QF_REASON_unsupported_rank, "ranks %d and %d", x.rank, y.rank);
+    if (x.dim[x.rank - 1] != y.dim[y.rank - 1]) {
+        qfi_refuse(l, QF_REASON_undefined, "%lld and %lld elements", (long long)x.dim[x.rank - 1],
+                   (long long)y.dim[y.rank - 1]);
         return;
     }
     const int64_t k = x.dim[x.rank - 1];

@@ -162,22 +162,20 @@ void qfi_build_sinc(qfi_lowering *l)
                            dtype));
 }
 
-/* log(x / (1 - x)), of x clamped to [eps, 1 - eps]. */
+/* log(x / (1 - x)), of x clamped to [eps, 1 - eps], each step rounded. */
 void qfi_build_logit(qfi_lowering *l)
 {
-    const qfi_ref self = float_arg(l, "self");
-    const qf_dtype dtype = qfi_type_of(l, self).dtype;
-    const qf_dtype work = qfi_is_half(dtype) ? QF_DT_f32 : dtype;
-    const qfi_ref one = qfi_scalar(l, work, 1);
-    qfi_ref x = qfi_cast(l, self, work);
+    qfi_ref x = float_arg(l, "self");
+    const qf_dtype dtype = qfi_type_of(l, x).dtype;
+    const qfi_ref one = qfi_scalar(l, dtype, 1);
 
     if (qfi_arg_has(l, "eps")) {
-        const qfi_ref eps = qfi_scalar(l, work, qfi_number_double(qfi_arg_number(l, "eps")));
+        const qfi_ref eps = qfi_scalar(l, dtype, qfi_number_double(qfi_arg_number(l, "eps")));
         const qfi_ref end = qfi_append2(l, QF_OP_sub, one, eps);
         x = qfi_append2(l, QF_OP_minimum, qfi_append2(l, QF_OP_maximum, x, eps), end);
     }
     const qfi_ref odds = qfi_append2(l, QF_OP_div, x, qfi_append2(l, QF_OP_sub, one, x));
-    qfi_result(l, qfi_cast(l, qfi_append1(l, QF_OP_log, NULL, odds), dtype));
+    qfi_result(l, qfi_append1(l, QF_OP_log, NULL, odds));
 }
 
 /* ---- scales ---- */
@@ -201,17 +199,6 @@ void qfi_build_deg2rad(qfi_lowering *l)
 void qfi_build_rad2deg(qfi_lowering *l)
 {
     times(l, 57.295779513082320877);
-}
-
-/* x * 2^other in their common float; half types take both steps in f32. */
-void qfi_build_ldexp(qfi_lowering *l)
-{
-    qfi_ref x[2];
-    const qf_dtype dtype = float_pair(l, x), work = qfi_is_half(dtype) ? QF_DT_f32 : dtype;
-    const qfi_ref exponent = qfi_cast(l, qfi_arg_tensor(l, "other"), work);
-    const qfi_ref power = qfi_append2(l, QF_OP_pow, qfi_scalar(l, work, 2), exponent);
-
-    qfi_result(l, qfi_cast(l, qfi_append2(l, QF_OP_mul, qfi_cast(l, x[0], work), power), dtype));
 }
 
 /* Rounded to so many digits behind the point; half types take all steps in f32. */

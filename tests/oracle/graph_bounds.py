@@ -15,11 +15,14 @@ from schemas import find_op
 #   LIBM   one function of the C library per element: ulps of the result
 #   SUM    sums and products of matrices: roundings of what the same operator makes of the magnitudes
 #   CURVE  a chain of a few such steps: roundings of the largest element
-LIBM = frozenset("""acos acosh asin asinh atan atan2 atanh cos cosh erf exp exp2 expm1 hypot log log10 log1p log2 pow_scalar pow_tensor rsqrt sigmoid sin
-    sinh sqrt tan tanh""".split())
-SUM = frozenset("addmm einsum linear matmul mean sum cumsum scatter_add index_add".split())
-CURVE = frozenset("""batch_norm celu elu gelu group_norm layer_norm log_sigmoid log_softmax logaddexp logaddexp2 logsumexp mish native_group_norm norm rms_norm
-    safe_softmax selu silu softmax softplus std var vector_norm weight_norm cumprod prod index_put put scatter_op scatter_reduce bincount linspace arange""".split())
+LIBM = frozenset("""acos acosh asin asinh atan atan2 atanh cos cosh erf erfc exp exp2 expm1 float_power hypot ldexp log log10 log1p log2 polar pow_scalar
+    pow_tensor rsqrt sigmoid sin sinh sqrt tan tanh""".split())
+SUM = frozenset("addmm einsum linear matmul mean nansum sum cumsum scatter_add index_add".split())
+CURVE = frozenset("""batch_norm celu elu gelu group_norm layer_norm log_sigmoid log_softmax glu logaddexp logaddexp2 logsumexp mish native_group_norm norm rms_norm
+    safe_softmax selu silu softmax softplus std var vector_norm weight_norm cumprod prod index_put put scatter_op scatter_reduce bincount linspace arange
+    logit sinc xlogy xlog1py""".split())
+# Of those, the ones whose steps are as many as the elements.
+NORM = frozenset("norm vector_norm".split())
 # torch finds means and spreads by updates, to which an infinity is not the end.
 SPREAD = frozenset("std var layer_norm group_norm native_group_norm".split())
 ULPS = {F16: 1, BF16: 1, F32: 2, F64: 4}
@@ -41,6 +44,10 @@ def roundings(t: Tensor, n: float, largest: Tensor) -> Tensor:
     return torch.full_like(t, 0, dtype=F64) + n * torch.finfo(t.dtype).eps * torch.nan_to_num(largest, 0, 0, 0).abs() + TINY
 
 
+def terms_factor(terms: int) -> float:
+    return 1 + min(terms, 64) / 8
+
+
 def overflow(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).max / 4
 
@@ -57,7 +64,7 @@ def of_magnitudes(step: Step, env: dict[str, Any], parts: Sequence[Tensor]) -> l
     for p, m in zip(parts, most, strict=True):
         if p.is_floating_point() and bool((m.isfinite() & (m > overflow(p.dtype))).any()):
             raise ValueError("whether it overflows depends on the order")
-    return [roundings(p, ROUNDINGS["sum"] * (1 + min(terms, 64) / 8), m.double()) for p, m in zip(parts, most, strict=True)]
+    return [roundings(p, ROUNDINGS["sum"] * terms_factor(terms), m.double()) for p, m in zip(parts, most, strict=True)]
 
 
 def of_ulps(t: Tensor) -> Tensor:
@@ -76,11 +83,12 @@ def loose(step: Step, env: dict[str, Any], parts: Sequence[Tensor]) -> list[Tens
     if name in SUM:
         return list(of_magnitudes(step, env, parts))
     if name in LIBM:
-        return [of_ulps(p) if p.dtype in ULPS else None for p in parts]
+        return [of_ulps(p.abs() if p.is_complex() else p) if p.is_complex() or p.dtype in ULPS else None for p in parts]
     if name in CURVE:
         if top > 1e15 or name in SPREAD and not all(bool(t.isfinite().all()) for t in operands):
             raise ValueError("whether it overflows depends on the order")
-        return [roundings(p, ROUNDINGS["curve"], torch.tensor(top, dtype=F64)) for p in parts]
+        steps = max((t.numel() for t in operands), default=1) if name in NORM else 0
+        return [roundings(p, ROUNDINGS["curve"] * terms_factor(steps), torch.tensor(top, dtype=F64)) for p in parts]
     return [None for _ in parts]
 
 
@@ -92,9 +100,9 @@ def allowance(step: Step, env: dict[str, Any], parts: Sequence[Tensor], allowed:
             raise ValueError("its operands are not exact")
         moved = call(step, {n: allowed.get(n, v) for n, v in env.items()})
         return list(moved) if isinstance(moved, (list, tuple)) else [moved]
-    if not any(p.is_floating_point() for p in parts):
+    if not any(p.is_floating_point() or p.is_complex() for p in parts):
         return [None for _ in parts]
-    return [a if p.is_floating_point() else None for a, p in zip(loose(step, env, parts), parts, strict=True)]
+    return [a if p.is_floating_point() or p.is_complex() else None for a, p in zip(loose(step, env, parts), parts, strict=True)]
 
 
 def defined(step: Step, env: dict[str, Any], parts: Sequence[Tensor]) -> bool:
