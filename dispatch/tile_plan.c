@@ -134,14 +134,14 @@ static bool reads_in_place(const qfi_tiles *t)
     return true;
 }
 
-/* Whether all rows of the destination begin with lines; of joined ones, the first of a tile. */
-static bool rows_are_lines(const qfi_tiles *t, int64_t size)
+/* Whether all rows of the destination begin with lines; `first`: the first of every tile. */
+static bool rows_are_lines(const qfi_tiles *t, int64_t size, bool first)
 {
     const qfi_form *to = &t->nest.lane[0];
     uintptr_t all = (uintptr_t)t->dst + (uintptr_t)(to->base * size);
 
     for (int l = 0; l < t->nest.n_loop; l++)
-        if (l != t->nest.col && !(t->joined && l == t->nest.row))
+        if (l != t->nest.col && !(first && l == t->nest.row))
             all |= (uintptr_t)(to->step[l] * size);
     return all % LINE == 0;
 }
@@ -171,10 +171,10 @@ static void choose_store(qfi_tiles *t, int64_t size)
                 qfi_step_of(&t->nest.lane[0], t->nest.row) == t->cols;
     t->streams = run->streams && t->segment == run->pipe->result &&
                  (t->joined ? t->cols * t->rows : t->cols) * size >= QFI_LEAST_RUN;
-    const bool goes_past = t->streams && t->made.operand < 0 && rows_are_lines(t, size);
-    t->past = goes_past && !t->joined && last_is_result(t) &&
+    const bool goes_past = t->streams && t->made.operand < 0;
+    t->past = goes_past && rows_are_lines(t, size, false) && last_is_result(t) &&
               t->piece->stage[t->piece->n_stage - 1].past;
-    t->turns = goes_past && moves && transpose_turns(t, size);
+    t->turns = goes_past && rows_are_lines(t, size, t->joined) && moves && transpose_turns(t, size);
     t->staged = t->streams ? !t->past && !t->turns && !is_copy(t)
                            : moves && !t->joined && t->rows > FEW_ROWS;
     t->lifted = (int8_t)(t->staged || t->joined ? -1 : find_lifted(t));
