@@ -255,6 +255,15 @@ static qfi_ref scale_of(qfi_lowering *l, mapping map, qfi_ref low, qfi_ref high,
     return qfi_append3(l, QF_OP_where, qfi_append2(l, QF_OP_gt, below, above), below, above);
 }
 
+/* (least + most + 1) / 2, truncated, for every pair. */
+static int64_t middle_of(range r)
+{
+    const int64_t odd = r.least % 2 + r.most % 2 + 1;
+    const int64_t middle = r.least / 2 + r.most / 2 + odd / 2;
+
+    return odd % 2 && middle && (middle < 0) != (odd < 0) ? middle + (middle < 0 ? 1 : -1) : middle;
+}
+
 void qfi_build_choose_qparams_affine(qfi_lowering *l)
 {
     const qfi_ref x = real_arg(l, "input");
@@ -279,10 +288,9 @@ void qfi_build_choose_qparams_affine(qfi_lowering *l)
         qfi_arg_dtype(l, "zero_point_dtype", map == ASYMMETRIC ? QF_DT_i32 : type.dtype);
     const qfi_ref steps = qfi_append1(l, QF_OP_round, NULL, qfi_append2(l, QF_OP_div, low, scale));
     const qfi_ref at = qfi_append2(l, QF_OP_sub, qfi_full_int(l, type.dtype, r.least), steps);
-    qfi_ref zero = map == ASYMMETRIC
-                       ? clamped(l, at, r)
-                       : qfi_expand_like(l, qfi_full_int(l, type.dtype, (r.most + r.least + 1) / 2),
-                                         qfi_type_of(l, scale));
+    qfi_ref zero = map == ASYMMETRIC ? clamped(l, at, r)
+                                     : qfi_expand_like(l, qfi_full_int(l, type.dtype, middle_of(r)),
+                                                       qfi_type_of(l, scale));
     if (keep) {
         scale = qfi_reshape(l, scale, b.rank, b.blocks);
         zero = qfi_reshape(l, zero, b.rank, b.blocks);
