@@ -53,6 +53,10 @@ QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, co
  * keeps every CHECKED node. */
 QF_NODISCARD qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag);
 
+/* Produces, for nobody, the small payloads that may turn out to be undefined, and rejects those: a
+ * plan that is shown says what a fold will do. ERR_STRICT; what reading payloads returns. */
+QF_NODISCARD qf_status qfi_fold_rehearse(qfi_fold *fold, qf_diag *diag);
+
 /* Contents that nodes and outputs find in a value, in program order: several if constant writes
  * come between them. *at: 0 at first, kept between calls; QFI_NONE behind the last one. */
 qfi_ref qfi_fold_next_read(const qfi_fold *fold, qfi_id value, size_t *at);

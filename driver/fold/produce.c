@@ -7,6 +7,8 @@
 /* More candidates than this are not tried one by one. */
 #define MAX_TRIALS 64u
 #define MAX_ATTEMPTS 4u
+/* Bytes read and made of a payload that is computed without being written. */
+#define MAX_REHEARSED ((uint64_t)1 << 20)
 
 /* ---------------------------------------- NaN and infinity */
 
@@ -195,4 +197,51 @@ qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag)
         fold->prog.def[i].undefined |= needed[i] && is_checked(&fold->prog.def[i]);
     qfi_pool_free(&pool);
     return st == QF_OK ? qfi_fold_plan(fold, diag) : st;
+}
+
+/* ---------------------------------------- rehearsing */
+
+/* doubtful[i]: whether definition i may turn out to be undefined. NULL when out of memory. */
+static const bool *mark_doubtful(qfi_pool *pool, const qfi_prog *prog)
+{
+    bool *doubtful = qfi_pool_alloc(pool, prog->n, sizeof *doubtful);
+    for (qfi_ref i = 0; doubtful && i < prog->n; i++) {
+        doubtful[i] = is_checked(&prog->def[i]);
+        for (uint32_t k = 0; k < prog->def[i].n_in && !doubtful[i]; k++)
+            doubtful[i] = doubtful[prog->def[i].in[k]];
+    }
+    return doubtful;
+}
+
+/* The first attempt that meets ERR_VALUE ends it. */
+static qf_status rehearse_once(qfi_fold *fold, qf_diag *diag)
+{
+    const qfi_run *run = &qfi_work_of(fold)->run;
+    qfi_pool pool = { 0 };
+    qf_status st = QF_OK;
+    const bool *doubtful = mark_doubtful(&pool, &fold->prog);
+
+    if (!doubtful && fold->prog.n)
+        st = QFI_NO_MEMORY(diag);
+    for (uint32_t i = 0; st == QF_OK && i < fold->edits.n_new_payload; i++) {
+        const qfi_new_payload *new = &fold->edits.new_payload[i];
+        if (doubtful[new->ref] && qfi_add_saturating(run->cost[i].read, new->size) <= MAX_REHEARSED)
+            st = qfi_fold_produce(fold, i, fold->ctx, NULL, NULL, diag);
+    }
+    qfi_pool_free(&pool);
+    return st;
+}
+
+qf_status qfi_fold_rehearse(qfi_fold *fold, qf_diag *diag)
+{
+    for (;;) {
+        qf_diag attempt = { 0 };
+        const qf_status st = rehearse_once(fold, &attempt);
+        if (st != QF_ERR_VALUE) {
+            if (st != QF_OK && diag)
+                *diag = attempt;
+            return st;
+        }
+        QF_TRY(qfi_fold_reject(fold, diag));
+    }
 }

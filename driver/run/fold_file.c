@@ -185,8 +185,7 @@ qf_status qf_fold_file(const char *input, const char *output, const qf_fold_opti
     r.fold = (qfi_fold){ .top = r.graph, .options = &r.options, .ctx = &r.ctx };
     QF_TRY_OUT(qfi_makers_open(&r.makers, &r.ctx, diag));
     QF_TRY_OUT(qfi_plan_file(&r.fold, input, diag));
-    if (output)
-        QF_TRY_OUT(write_output(&r, diag));
+    QF_TRY_OUT(output ? write_output(&r, diag) : qfi_fold_rehearse(&r.fold, diag));
     qfi_makers_rest(&r.makers);
     if (report)
         QF_TRY_OUT(make_report(&r, input, report, diag));

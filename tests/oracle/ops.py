@@ -101,10 +101,23 @@ def differs(case: Case, want: torch.Tensor, got: torch.Tensor) -> str | None:
     return f"{int(wrong.sum())} of {wrong.numel()} elements, first at {at}: {got[at].item()!r}, torch has {want[at].item()!r}"
 
 
+POLICY = ("--max-growth", "none", "--fold-dequant")
+
+
+def explained_apart(qfold: Path, source: Path, report: dict[str, Any]) -> str:
+    """Whether `explain` says of every node what the fold did."""
+    done = subprocess.run([str(qfold), "explain", str(source), *POLICY, "--json", "-"], capture_output=True, text=True, check=False)
+    if done.returncode:
+        return f"explain: exit {done.returncode}: {done.stderr.strip()[:300]}"
+    said, did = ({(n["graph"], n["name"]): (n["verdict"], n["reason"]) for n in r["nodes"]} for r in (json.loads(done.stdout), report))
+    apart = [f"{name[1]}: explained {said.get(name)}, was {what}" for name, what in did.items() if said.get(name) != what]
+    return "; ".join(apart[:3])
+
+
 def fold(qfold: Path, source: Path, out: Path) -> tuple[dict[str, Any] | None, str]:
     report = out.with_suffix(".json")
-    done = subprocess.run([str(qfold), "fold", str(source), "-o", str(out), "--force", "--quiet", "--max-growth", "none",
-                           "--fold-dequant", "--json", str(report)], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(qfold), "fold", str(source), "-o", str(out), "--force", "--quiet", *POLICY,
+                           "--json", str(report)], capture_output=True, text=True, check=False)
     if done.returncode:
         return None, f"exit {done.returncode}: {(done.stderr or done.stdout).strip()[:300]}"
     return json.loads(report.read_text()), ""
@@ -144,7 +157,8 @@ def check_group(qfold: Path, cases: list[Case], form: str, folder: Path, seen: s
         raise Failure(f"torch cannot export: {str(e).splitlines()[0][:200]}") from e
     seen |= {op_name(n) for n in before.graph.nodes if n.op == "call_function"}
     report, error = fold(qfold, source, out)
-    if report is None:
+    error = error or explained_apart(qfold, source, report or {})
+    if report is None or error:
         raise Failure(error)
     try:
         want, got = run(before), run(torch.export.load(str(out)))
