@@ -8,13 +8,11 @@ the original bit for bit on inputs that take every branch, lower further as the 
 `N passed, N failed, N skipped`; exit 1 on a failure."""
 from __future__ import annotations
 
-import argparse
 import fnmatch
 import json
 import logging
 import subprocess
 import sys
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -26,6 +24,8 @@ import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantized_d
 from torch import Tensor, nn
 from torch._higher_order_ops import map as map_op
 from torch._higher_order_ops import scan, while_loop
+
+from row_suite import run_rows
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)
@@ -181,7 +181,8 @@ def lowers(path: Path) -> bool:
     return True
 
 
-def findings(row: Row, functional: bool, tool: Path, folder: Path) -> list[str]:
+def findings(named: tuple[Row, bool], tool: Path, folder: Path) -> list[str]:
+    row, functional = named
     source, target, again, report = (folder / n for n in ("in.pt2", "out.pt2", "again.pt2", "report.json"))
     with torch.no_grad():
         program = torch.export.export(Weights(row.run).eval(), (INPUTS[0],), strict=False)
@@ -211,26 +212,12 @@ def findings(row: Row, functional: bool, tool: Path, folder: Path) -> list[str]:
     return wrong
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--qfold", type=Path, required=True)
-    parser.add_argument("--only", default="*", help="glob over names")
-    parser.add_argument("--keep", type=Path, help="folder for the files of the last row")
-    args = parser.parse_args()
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = args.keep or Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
-        for row, functional in ((r, f) for r in ROWS for f in ((False,) if r.raw_only else (False, True))):
-            if not fnmatch.fnmatch(row.name, args.only):
-                continue
-            wrong = findings(row, functional, args.qfold, folder)
-            passed, failed = passed + (not wrong), failed + bool(wrong)
-            for text in wrong:
-                print(f"FAILED {row.name}{'' if not functional else ', functional'}: {text}", flush=True)
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return failed != 0
+def named_rows() -> Iterator[tuple[str, tuple[Row, bool]]]:
+    for row in ROWS:
+        yield row.name, (row, False)
+        if not row.raw_only:
+            yield f"{row.name}/functional", (row, True)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_rows(__doc__, named_rows(), findings))

@@ -231,7 +231,8 @@ def main() -> int:
             if not fnmatch.fnmatch(f"{granularity}/{storage}", args.only):
                 continue
             if granularity != "tensor" and STORAGES[storage][0].is_floating_point:
-                skipped += len(VIEWS)  # torch itself refuses f8 times f32
+                print(f"SKIP {granularity}/{storage}: torch itself refuses f8 times f32")
+                skipped += len(VIEWS)
                 continue
             found = list(findings(granularity, storage, args.qfold, folder))
             if granularity in ("tensor", "axis") and not STORAGES[storage][0].is_floating_point:

@@ -7,14 +7,12 @@ Each row states what the folded program computes (numbers worked out by hand, no
 it has lost, which it keeps and why, and which tensors it stores. The last line is `N passed, N failed, N skipped`; exit 1 on a failure."""
 from __future__ import annotations
 
-import argparse
 import fnmatch
 import json
 import logging
 import math
 import subprocess
 import sys
-import tempfile
 import warnings
 import zipfile
 from collections.abc import Callable
@@ -25,6 +23,8 @@ from typing import Any
 import torch
 import torch.ao.quantization.fx._decomposed  # noqa: F401  registers quantized_decomposed
 from torch import Tensor, nn
+
+from row_suite import run_rows
 
 warnings.filterwarnings("ignore")
 logging.disable(logging.CRITICAL)
@@ -331,26 +331,5 @@ def findings(fault: Fault, tool: Path, folder: Path) -> list[str]:
     return wrong
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--qfold", type=Path, required=True)
-    parser.add_argument("--only", default="*", help="glob over names")
-    parser.add_argument("--keep", type=Path, help="folder for the files of the last row")
-    args = parser.parse_args()
-    passed = failed = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = args.keep or Path(scratch)
-        folder.mkdir(parents=True, exist_ok=True)
-        for fault in FAULTS:
-            if not fnmatch.fnmatch(fault.name, args.only):
-                continue
-            wrong = findings(fault, args.qfold, folder)
-            passed, failed = passed + (not wrong), failed + bool(wrong)
-            for text in wrong:
-                print(f"FAILED {fault.name}: {text}", flush=True)
-    print(f"{passed} passed, {failed} failed, 0 skipped")
-    return failed != 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_rows(__doc__, ((f.name, f) for f in FAULTS), findings))
