@@ -38,8 +38,10 @@ static const char *text(writer *w, qf_str s)
 static const char *text_of_op(writer *w, qf_str op)
 {
     qf_str *known = &w->op[qfi_hash_bytes(0, op.p, op.n) % OPS];
-    if (!known->p || !qfi_str_equal(*known, op))
-        *known = (qf_str){ text(w, op), op.n };
+    if (!known->p || !qfi_str_equal(*known, op)) {
+        const char *copy = text(w, op);
+        *known = (qf_str){ copy, *copy ? op.n : 0 };
+    }
     return known->p;
 }
 
