@@ -104,7 +104,8 @@ static qf_status check_result(const visitor *v, const qfi_value *value, qfi_ref 
     return QF_OK;
 }
 
-/* Whether a result whose row says "a view when the layout allows" can be one. */
+/* Whether a result whose row says "a view when the layout allows" can be one: the layout must
+ * allow it, and where the result's own is recorded, be what a view has. */
 static bool may_be_view(const qfi_value *whole, const qfi_value *part)
 {
     int64_t stride[QF_MAX_RANK];
@@ -112,8 +113,13 @@ static bool may_be_view(const qfi_value *whole, const qfi_value *part)
         return false;
     if (!whole->strided || whole->type.rank < 0 || part->type.rank < 0)
         return true;
-    return qf_strides_reshape((uint8_t)whole->type.rank, whole->type.dim, whole->stride,
-                              (uint8_t)part->type.rank, part->type.dim, stride);
+    if (!qf_strides_reshape((uint8_t)whole->type.rank, whole->type.dim, whole->stride,
+                            (uint8_t)part->type.rank, part->type.dim, stride))
+        return false;
+    for (int8_t i = 0; part->strided && i < part->type.rank; i++)
+        if (part->type.dim[i] > 1 && part->stride[i] != stride[i])
+            return false;
+    return true;
 }
 
 static qf_status bind_result(const visitor *v, const qfi_node *node, uint32_t k, qfi_ref ref,

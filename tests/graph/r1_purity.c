@@ -159,6 +159,34 @@ static void test_two_versions(void **state)
     model_free(m);
 }
 
+/* A reshape of the same shape is a copy where the layouts differ: what is written through views of
+ * it is its own. Where it may be the same memory, writes through it are not followed. */
+static void test_written_copy(void **state)
+{
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        model *m = model_new(32);
+        const qfi_id x = add_input(m, "x", TYPE(f32, 4, 4));
+        const qfi_id w = add_stored(m, QF_VALUE_PARAM, "w", TYPE(f32, 4, 4));
+        const qfi_id d = add_call(m, "d", "t.add.d", IN(w, w), NO_ARGS);
+        const qfi_id p = add_call(m, "p", "t.permute.d", IN(d), turned ? ARGS(1, 0) : ARGS(0, 1));
+        const qfi_id r = add_call(m, "r", "t.reshape.d", IN(p), ARGS(4, 4));
+        const qfi_id row = add_call(m, "row", "t.select.d", IN(r), ARGS(0, 1));
+        add_call(m, "f", "t.fill_.d", IN(row), ARGS(24));
+        const qfi_id a = add_call(m, "a", "t.add.d", IN(x, r), NO_ARGS);
+        add_output(m, add_call(m, "y", "t.add.d", IN(a, d), NO_ARGS));
+        folded *f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096 });
+        static const char *const all[] = { "d", "p", "r", "row", "f" };
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+            if (turned)
+                assert_int_equal(verdict_of(f, all[i]), QF_FOLDED);
+            else
+                assert_int_equal(reason_of(f, all[i]), QF_REASON_alias);
+        folded_free(f);
+        model_free(m);
+    }
+}
+
 /* Views that others hold, and unknown operators that might hand out a view, follow a write too. */
 static void test_watched(void **state)
 {
@@ -288,6 +316,7 @@ int main(void)
         cmocka_unit_test(test_two_versions),     cmocka_unit_test(test_watched),
         cmocka_unit_test(test_in_place_unknown), cmocka_unit_test(test_regions),
         cmocka_unit_test(test_region_depth),     cmocka_unit_test(test_asserts),
+        cmocka_unit_test(test_written_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

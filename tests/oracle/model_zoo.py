@@ -136,6 +136,12 @@ def swin() -> Made:
     return Result(SwinModel(config), "last_hidden_state", "pixel_values"), (image(56),)
 
 
+def beit() -> Made:
+    """Its tables of relative positions are written in place, through views of a copy that contiguous makes."""
+    from transformers import BeitConfig, BeitModel
+    return Result(BeitModel(BeitConfig(**VISION, use_relative_position_bias=True)), "last_hidden_state", "pixel_values"), (image(32),)
+
+
 def clip() -> Made:
     from transformers import CLIPConfig, CLIPModel
     text = {**SMALL, **TOKENS, "hidden_size": 48, "max_position_embeddings": 32}
@@ -173,6 +179,7 @@ STATIC = [
     Model("wav2vec2-position", wav2vec2_position, **NORM),
     Model("vit", vit, BATCH),
     Model("swin", swin, BATCH),
+    Model("beit", beit),
     Model("clip", clip, ((0,), (0,))),
     Model("llama-32", lambda: llama(32), large=True, **(ROPE | {"tolerance": 2e-6})),
 ]
