@@ -164,6 +164,9 @@ bool qfi_args_parse(const qfi_command *command, int argc, char **argv, qfi_args 
     if (given > command->operands)
         return qfi_usage(command->name, "%s: one operand too many",
                          argv[optind + command->operands]);
+    for (int i = optind; i < argc; i++)
+        if (!*argv[i])
+            return qfi_usage(command->name, "a name of a file is empty");
     out->operand = given ? argv[optind] : NULL;
     out->second = given > 1 ? argv[optind + 1] : NULL;
     return reports_are_free(out);

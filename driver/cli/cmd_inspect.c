@@ -114,7 +114,8 @@ static int print_model(const char *path, const qf_graph *graph)
     if (st != QF_OK)
         return qfi_complain(st, &diag);
     const double share = counts.nodes ? 100 * (double)counts.constant / (double)counts.nodes : 0;
-    printf("%s: %s, %" PRIu64 " nodes, %" PRIu64 " constant (%.1f%%), %s in %u payloads\n", path,
+    qfi_put(stdout, path, strlen(path), 0);
+    printf(": %s, %" PRIu64 " nodes, %" PRIu64 " constant (%.1f%%), %s in %u payloads\n",
            qf_graph_format(graph), counts.nodes, counts.constant, share,
            qfi_human(qf_graph_stored_bytes(graph), size), qf_graph_payloads(graph));
     print_values(graph);

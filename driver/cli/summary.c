@@ -124,8 +124,13 @@ static void print_run(const qf_report *r)
 
 void qfi_print_summary(const qf_report *r)
 {
-    printf("%s (%s)%s%s\n", r->input, r->format, r->output ? " -> " : "",
-           r->output ? r->output : "");
+    qfi_put(stdout, r->input, strlen(r->input), 0);
+    printf(" (%s)", r->format);
+    if (r->output) {
+        fputs(" -> ", stdout);
+        qfi_put(stdout, r->output, strlen(r->output), 0);
+    }
+    putchar('\n');
     print_sizes(r);
     print_nodes(r);
     if (!r->n_folded && !r->n_dead && !r->n_carried)
