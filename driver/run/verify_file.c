@@ -41,11 +41,18 @@ static bool is_stored(const side *s, qfi_id value)
     return s->fold.graph->value[value].payload != QFI_NONE;
 }
 
-/* The definition of a value's contents; state counts with what is stored for it. */
+/* The definition of a value's contents; state counts with what is stored for it. A stored tensor
+ * whose sizes do not fit in 64 bits has a zero among them, so no contents. */
 static qf_status find_ref(side *s, qfi_id value, qfi_ref *out, qf_diag *diag)
 {
+    uint64_t bytes;
     *out = s->fold.ref[value];
-    return is_stored(s, value) ? qfi_prog_leaf(&s->fold.prog, value, out, diag) : QF_OK;
+    if (!is_stored(s, value))
+        return QF_OK;
+    QF_TRY(qfi_prog_leaf(&s->fold.prog, value, out, diag));
+    if (*out != QFI_NONE && !qf_type_bytes(&s->fold.prog.def[*out].type, &bytes))
+        *out = QFI_NONE;
+    return QF_OK;
 }
 
 static void format_element(char *out, size_t size, const qf_type *type, const unsigned char *p)

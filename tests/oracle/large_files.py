@@ -124,6 +124,40 @@ def strides_past_31_bits(qfold: Path, folder: Path) -> Iterator[str]:
         yield f"the folded program gives {got}"
 
 
+def no_elements_past_63_bits(qfold: Path, folder: Path) -> Iterator[str]:
+    """A zero among sizes whose product does not fit: an empty tensor, which stays and is equal to itself."""
+    wide, out = folder / "wide.pt2", folder / "out.pt2"
+    rewrite(FIXTURES / "views.pt2", wide, {}, {"model_weights_config.json": wide_meta([0, 1 << 62, 8], [1, 1, 1])})
+    for command in (("fold", wide, "-o", out, "-q"), ("verify", wide, out)):
+        done, _ = run(qfold, *command)
+        if done.returncode:
+            yield f"{command[0]}: exit {done.returncode}: {done.stdout.decode().strip()}"
+
+
+def layers(n: int) -> Callable[[Any, Tensor], Any]:
+    """Every weight doubled and laid out anew, as a result of its own."""
+    return lambda m, x: (x, *((getattr(m, f"w{i}") * 2).t().contiguous() for i in range(n)))
+
+
+def many_layers(qfold: Path, folder: Path) -> Iterator[str]:
+    """Four times the layers: four times the time, not more memory than the working space and the code, a fraction of the file."""
+    side, seconds = 1024, {}
+    for n in (10, 40):
+        big, out = folder / "big.pt2", folder / "out.pt2"
+        export(Weighted(layers(n), **{f"w{i}": torch.full((side, side), float(i)) for i in range(n)}), big)
+        seconds[n] = float("inf")
+        for _ in range(2):
+            done, took = run(qfold, "fold", big, "-o", out, "--force", "-q", "--memory", "16M", "--threads", "2", memory=120 * MIB)
+            seconds[n] = min(seconds[n], took)
+            if done.returncode:
+                yield f"{n} layers: exit {done.returncode}: {done.stdout.decode().strip()}"
+                return
+        if big.stat().st_size < n * side * side * 4 or out.stat().st_size < n * side * side * 4:
+            yield f"{n} layers: files of {big.stat().st_size} and {out.stat().st_size} bytes"
+    if seconds[40] > 8 * seconds[10] + 0.5:
+        yield f"10 layers take {seconds[10]:.2f} s, 40 take {seconds[40]:.2f} s"
+
+
 def plan_reads_no_payload(qfold: Path, folder: Path) -> Iterator[str]:
     """3 GiB: planned and listed within a second, in little memory."""
     small, big = folder / "small.pt2", folder / "big.pt2"
@@ -173,7 +207,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--qfold", type=Path, required=True)
     qfold, passed, failed = parser.parse_args().qfold, 0, 0
-    for check in (strides_past_31_bits, plan_reads_no_payload, state_of_another_program):
+    for check in (strides_past_31_bits, no_elements_past_63_bits, many_layers, plan_reads_no_payload, state_of_another_program):
         with tempfile.TemporaryDirectory() as scratch:
             wrong = list(check(qfold, Path(scratch)))
         passed, failed = passed + (not wrong), failed + bool(wrong)
