@@ -37,7 +37,9 @@ I8, U8, I32, I64, F16, BF16, F32, F64 = torch.int8, torch.uint8, torch.int32, to
 @dataclass
 class Fault:
     """run(m, x) gives a tuple of results; want: what the first of them are, as nested lists, None: whatever torch says of the unfolded
-    program. state: buffers of m.  gone: operators that must vanish; kept: operator -> reason.  sizes: bytes of the stored payloads."""
+    program. state: buffers of m.  gone: operators that must vanish; kept: operator -> reason.  sizes: bytes of the stored payloads.
+    dynamic: dimensions of x that vary; others: more inputs, for which the folded program must agree too. code: of a fold that must
+    fail, and leave no output."""
     name: str
     run: Callable[..., Any]
     want: list[Any] | None = None
@@ -50,6 +52,9 @@ class Fault:
     sizes: list[int] | None = None
     dtypes: tuple[torch.dtype, ...] = ()
     form: str = "raw"
+    dynamic: dict[int, Any] | None = None
+    others: tuple[Tensor, ...] = ()
+    code: int = 0
     near: float = 0.0
 
 
@@ -118,6 +123,26 @@ def quantised_zeros(m: Any, x: Tensor) -> Any:
     return scale, q, x
 
 
+def quotient(m: Any, x: Tensor) -> Any:
+    return m.a // m.b + x.sum().to(I32) * 0, (m.a % m.c)
+
+
+def every_reason(m: Any, x: Tensor) -> Any:
+    """Nodes that stay, each for a reason of its own."""
+    written = m.state * 2 + x.sum() * 0
+    m.state.add_(1)
+    return (x + 1, torch.rand(2), written, m.a // m.b, torch.linalg.inv(m.square), torch.linalg.inv(m.square) + 1, torch.ones(1 << 20) * 2,
+        m.square.neg(), m.wide.to(torch.complex32), torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,)), dequantize(m.q, 0.5) + x[0, 0])
+
+
+def in_bodies(m: Any, x: Tensor) -> Any:
+    return torch.cond(x.sum() > 0, lambda x: x + m._folded_add * 2, lambda x: x + m.tensor_0 * 3, (x,)), x @ m.tensor_0[:, None]
+
+
+def captured(m: Any, x: Tensor) -> Any:
+    return torch.cond(x.sum() > 0, lambda x: x @ m.w, lambda x: x * 2, (x,)), x @ (m.w.t() * 2)
+
+
 def low_rank(dtype: torch.dtype) -> Callable[..., Any]:
     return lambda m, x: (m.w + (2 * (m.b @ m.a)).to(dtype), x)
 
@@ -143,6 +168,21 @@ FAULTS = [
         kept={"aten.mul.Tensor": "state"}),
     Fault("division_by_integer_zero", lambda m, x: x + (m.dead // m.dead).sum(), None, {"dead": t([4, 8], I32)},
         gone=("aten.floor_divide.default",)),
+    Fault("division_that_overflows", quotient, [[2, -(1 << 31)], [0, -2]],
+          {"a": t([4, -(1 << 31)], I32), "b": t([2, -1], I32), "c": t([2, -3], I32)}, kept={"aten.floor_divide.default": "undefined"}, gone=("aten.remainder.Tensor",)),
+    Fault("division_that_overflows_strictly", quotient, state={"a": t([4, -(1 << 31)], I32), "b": t([2, -1], I32), "c": t([2, -3], I32)},
+          options=("--strict",), code=1),
+    Fault("every_reason", every_reason, state={"state": t([1.0, 2]), "a": t([4, -(1 << 31)], I32), "b": t([2, -1], I32), "square": torch.eye(3) * 2,
+        "wide": t([1.0, 2]), "q": t([1, 2, 3], I8)}, options=("--keep-op", "aten.neg.default"),
+          kept={"aten.add.Tensor": "runtime", "aten.rand.default": "random", "aten.add_.Tensor": "state", "aten.floor_divide.default": "undefined",
+              "aten.linalg_inv.default": "unknown_op", "aten.mul.Tensor": "growth", "aten.neg.default": "keep_op", "aten.to.dtype": "unsupported_dtype",
+              "higher_order.cond": "control_flow", "quantized_decomposed.dequantize_per_tensor.default": "quantised"}),
+    Fault("shape_of_an_input", lambda m, x: (x.reshape(x.shape[0] * 3, 4), m.c.reshape(x.shape[1], x.shape[2]) * 1 + x), None, {"c": torch.arange(12.0)},
+          x=torch.arange(24.0).view(2, 3, 4), dynamic={0: torch.export.Dim("batch", min=1, max=64)}, others=(torch.ones(1, 3, 4), torch.arange(60.0).view(5, 3, 4)),
+          gone=("aten.mul.Tensor",), sizes=[48]),
+    Fault("size_of_an_input", lambda m, x: (m.c * 2).expand(x.shape[0], 3) + torch.full((x.shape[0], 3), 2.0), None, {"c": t([1.0, 2, 3])},
+          x=torch.ones(2, 3), dynamic={0: torch.export.Dim("batch", min=1, max=64)}, others=(torch.ones(1, 3), torch.ones(5, 3)), gone=("aten.mul.Tensor",),
+          kept={"aten.expand.default": "runtime", "aten.full.default": "runtime"}),
     Fault("random_numbers_in_a_body", in_a_body(lambda: torch.rand(3) + 1), kept={"aten.rand.default": "random"}),
     Fault("constants_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], gone=("wrap_with_set_grad_enabled", "aten.full.default")),
     Fault("kept_operator_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], options=("--keep-op", "aten.full.default"),
@@ -181,6 +221,8 @@ FAULTS = [
         [[7, 11, 15]], [[16, 17, 18]]],
           {"_folded_add": t([1.0, 2, 3]), "_folded_mul": t([2.0, 3, 4]), "tensor_0": t([3.0, 3, 3])}, ("_folded_add", "_folded_mul"),
               gone=("aten.mul.Tensor",)),
+    Fault("names_that_look_generated_in_a_body", in_bodies, [[[3, 6, 9]], [[18]]], {"_folded_add": t([1.0, 2, 3]), "tensor_0": t([3.0, 3, 3])}),
+    Fault("original_is_captured", captured, [[[30, 36, 42]], [[28, 64, 100]]], {"w": torch.arange(1.0, 10).view(3, 3)}, sizes=[36, 36]),
     # ---- quantised
     Fault("requantised", lambda m, x: (dequantize(quantize(dequantize(m.w, 0.5), 0.25, 3), 0.25, 3), x), [[31, 0.5, -1, -32.75]],
         {"w": t([100, 1, -2, -128], I8)}, options=("--fold-dequant",), gone=("quantized_decomposed.*",)),
@@ -258,6 +300,8 @@ FAULTS = [
         "c": t([[5.0], [2]])}, gone=("aten.matmul.default",)),
     Fault("integers_are_exact", lambda m, x: (m.a @ m.b, x), [[[3 * 17 * 33] * 21] * 45], {"a": torch.full((45, 33), 3.0),
         "b": torch.full((33, 21), 17.0)}, gone=("aten.matmul.default",)),
+    Fault("integers_are_exact_in_another_library", lambda m, x: (m.a @ m.b, x), [[[3 * 17 * 33] * 21] * 45], {"a": torch.full((45, 33), 3.0),
+        "b": torch.full((33, 21), 17.0)}, options=("--fast-gemm",), gone=("aten.matmul.default",)),
     Fault("low_rank_update", low_rank(F32), [[[5, 4, 5], [0, 23, 24], [11, 30, 31], [0, 10, 11]]], {"w": t([[1.0, 2, 3], [4, 5, 6], [7, 8, 9], [0, 0, 1]]),
         "b": t([[1.0, 0], [-1, 2], [1, 2], [0, 1]]), "a": t([[2.0, 1, 1], [0, 5, 5]])}, gone=("aten.matmul.default", "aten.add.Tensor")),
     Fault("low_rank_update_rounds_each_step", low_rank(BF16), None, {"w": t([[256.0, 1], [1, 1]], BF16), "b": t([[0.75], [1 / 3]]), "a": t([[1.0, 1 / 3]])},
@@ -283,7 +327,7 @@ def results(path: Path, x: Tensor) -> tuple[list[Any], Any]:
 
 def export(fault: Fault, path: Path) -> None:
     with torch.no_grad():
-        program = torch.export.export(Module(fault).eval(), (fault.x,), strict=False)
+        program = torch.export.export(Module(fault).eval(), (fault.x,), dynamic_shapes=(fault.dynamic,) if fault.dynamic else None, strict=False)
         if fault.form == "functional":
             program = program.run_decompositions({})
         torch.export.save(program, str(path))
@@ -301,11 +345,13 @@ def payload_sizes(path: Path) -> list[int]:
 
 def findings(fault: Fault, tool: Path, folder: Path) -> list[str]:
     source, target, again, report = (folder / n for n in ("in.pt2", "out.pt2", "again.pt2", "report.json"))
+    target.unlink(missing_ok=True)
     export(fault, source)
     done = subprocess.run([tool, "fold", source, "-o", target, "--force", "-q", "--json", report, *fault.options], capture_output=True,
         text=True)
-    if done.returncode:
-        return [f"exit {done.returncode}: {done.stderr.strip()}"]
+    if done.returncode or fault.code:
+        left = ["the output is there"] if done.returncode and target.exists() else []
+        return left + ([] if done.returncode == fault.code else [f"exit {done.returncode}: {done.stderr.strip()}"])
     before, _ = results(source, fault.x)
     after, program = results(target, fault.x)
     wrong = []
@@ -317,6 +363,9 @@ def findings(fault: Fault, tool: Path, folder: Path) -> list[str]:
             wrong.append(f"result {k} is {a.dtype}, not {fault.dtypes[k]}")
         if a.dtype != b.dtype or a.stride() != b.stride() and 0 not in b.stride():
             wrong.append(f"result {k} is {a.dtype} {a.stride()}, unfolded {b.dtype} {b.stride()}")
+    for x in fault.others:
+        wrong += [f"for {list(x.shape)} result {k} is {a}, not {b}" for k, (b, a) in
+                  enumerate(zip(results(source, x)[0], results(target, x)[0], strict=True)) if not same(b, a, fault.near)]
     left = {op_name(n) for n in program.graph.nodes if n.op == "call_function"}
     wrong += [f"{op} is left" for op in left if any(fnmatch.fnmatch(op, p) for p in fault.gone)]
     stayed = {(e["op"], e["reason"]) for e in json.loads(report.read_text())["nodes"] if e["verdict"] == "kept"}
