@@ -26,16 +26,22 @@ static qfi_id stayed(const qfi_fold *fold, uint32_t slot)
     return maker == QFI_NONE || written || run->fed[maker] ? QFI_NONE : maker;
 }
 
-bool qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n)
+void qfi_blame(const qfi_fold *fold, qfi_id reader, uint32_t slot, qf_reason *reason, char *detail,
+               size_t n)
 {
+    bool *fed = &qfi_work_of(fold)->run.fed[reader];
     const qf_reason now = reason_of_slot(fold, slot);
     const qfi_id maker = now == QF_REASON_runtime ? stayed(fold, slot) : QFI_NONE;
-    if (maker == QFI_NONE && (*reason == QF_REASON_none || *reason == QF_REASON_operand)) {
+    if (maker == QFI_NONE) {
+        *fed |= now == QF_REASON_runtime;
+        if (*reason != QF_REASON_none && (*reason != QF_REASON_operand || now == QF_REASON_state))
+            return;
         *reason = now;
         *detail = 0;
+        return;
     }
-    if (maker == QFI_NONE || *reason != QF_REASON_none)
-        return maker == QFI_NONE && now == QF_REASON_runtime;
+    if (*reason != QF_REASON_none && (*reason != QF_REASON_state || *fed))
+        return;
     const qfi_node_state *state = &fold->node[maker];
     *reason = QF_REASON_operand;
     if (state->reason == QF_REASON_operand)
@@ -43,5 +49,4 @@ bool qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *det
     else
         snprintf(detail, n, "%.*s: %s", QFI_STR(fold->graph->node[maker].name),
                  qf_reason_name(state->reason));
-    return false;
 }

@@ -37,6 +37,7 @@ static void keep(outcome *o, qf_reason reason, const char *detail)
  * reason. */
 static qf_status read_operands(const visitor *v, const qfi_node *node, outcome *o, qf_diag *diag)
 {
+    const qfi_id reader = (qfi_id)(node - v->fold->graph->node);
     for (uint32_t k = 0; k < node->n_in; k++) {
         const qfi_id value = v->fold->graph->operand[node->first_in + k];
         if (value == QFI_NONE)
@@ -44,8 +45,8 @@ static qf_status read_operands(const visitor *v, const qfi_node *node, outcome *
         QF_TRY(qfi_slot_refresh(v->fold, value, diag));
         const qfi_ref ref = v->run->slot[value].ref;
         v->run->read[node->first_in + k] = ref;
-        if (ref == QFI_NONE && qfi_blame(v->fold, value, &o->reason, o->detail, sizeof o->detail))
-            v->run->fed[node - v->fold->graph->node] = true;
+        if (ref == QFI_NONE)
+            qfi_blame(v->fold, reader, value, &o->reason, o->detail, sizeof o->detail);
     }
     if (o->reason != QF_REASON_none && node->effect == QFI_ASSERT)
         keep(o, QF_REASON_assertion, "");

@@ -198,9 +198,11 @@ QF_NODISCARD qf_status qfi_classify(qfi_fold *fold, qf_diag *diag);
 QF_NODISCARD qf_status qfi_lower(qfi_fold *fold, qfi_id node, qfi_env *env, qf_diag *diag);
 
 /* blame.c: takes over why the value of a slot is not constant into the reason of its reader, with
- * detail[n]. The first such operand counts; those that stay though no input reaches them come last,
- * and the first of them is named. True if an input of the program reaches the slot. */
-bool qfi_blame(const qfi_fold *fold, uint32_t slot, qf_reason *reason, char *detail, size_t n);
+ * detail[n], and notes whether an input of the program reaches the reader. The first such operand
+ * counts; those that stay though no input reaches them come last, and the first of them is named,
+ * but in front of state: what a kept write makes state is so because of what it reads. */
+void qfi_blame(const qfi_fold *fold, qfi_id reader, uint32_t slot, qf_reason *reason, char *detail,
+               size_t n);
 
 /* request.c: the reason why a node stays although nobody looked at its operands, QF_REASON_none. */
 qf_reason qfi_reason_asked(qfi_fold *fold, qfi_id node);

@@ -62,6 +62,38 @@ static void test_many_undefined(void **state)
     model_free(m);
 }
 
+/* What is written with such a result becomes state; who reads both is told about the result. */
+static void test_undefined_write(void **state)
+{
+    (void)state;
+    for (int turned = 0; turned < 2; turned++) {
+        model *m = model_new(32);
+        const qfi_id x = add_input(m, "x", TYPE(i64, 4));
+        const qfi_id a = add_stored(m, QF_VALUE_CONST, "a", TYPE(i64, 4));
+        const qfi_id zero = add_stored(m, QF_VALUE_CONST, "zero", TYPE(i64, 4));
+        set_elements(m, zero, (double[]){ 0, 0, 0, 0 });
+        const qfi_id z = add_call(m, "z", "t.add.d", IN(a, a), NO_ARGS);
+        const qfi_id bad = add_call(m, "bad", "t.idiv.d", IN(a, zero), NO_ARGS);
+        add_call(m, "w", "t.add_.d", IN(z, bad), NO_ARGS);
+        const qfi_id both =
+            add_call(m, "both", "t.add.d", turned ? IN(bad, z) : IN(z, bad), NO_ARGS);
+        const qfi_id fed = add_call(m, "fed", "t.add.d", IN(both, x), NO_ARGS);
+        add_output(m, add_call(m, "y", "t.add.d", IN(fed, z), NO_ARGS));
+        folded *f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096 });
+        assert_int_equal(reason_of(f, "bad"), QF_REASON_undefined);
+        assert_int_equal(reason_of(f, "z"), QF_REASON_state);
+        static const char *const told[] = { "w", "both" };
+        for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+            assert_int_equal(reason_of(f, told[i]), QF_REASON_operand);
+            assert_string_equal(f->fold.node[find_node(m, told[i])].detail, "bad: undefined");
+        }
+        assert_int_equal(reason_of(f, "fed"), QF_REASON_runtime);
+        assert_int_equal(reason_of(f, "y"), QF_REASON_runtime);
+        folded_free(f);
+        model_free(m);
+    }
+}
+
 /* A write that cannot be evaluated makes state of what it writes; it keeps its own reason, alone
  * and behind a view. */
 static void test_refused_write(void **state)
@@ -206,10 +238,10 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undefined),     cmocka_unit_test(test_many_undefined),
-        cmocka_unit_test(test_refused_write), cmocka_unit_test(test_requests),
-        cmocka_unit_test(test_nonfinite),     cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_report),
+        cmocka_unit_test(test_undefined),       cmocka_unit_test(test_many_undefined),
+        cmocka_unit_test(test_undefined_write), cmocka_unit_test(test_refused_write),
+        cmocka_unit_test(test_requests),        cmocka_unit_test(test_nonfinite),
+        cmocka_unit_test(test_memory),          cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
