@@ -12,7 +12,9 @@ int qfi_cmd_verify(const qfi_args *args)
     const qf_status st = qf_verify_files(args->operand, args->second, &compared, &diag);
     if (st != QF_OK)
         return qfi_complain(st, &diag);
-    if (!args->quiet)
+    if (!args->quiet && !compared.values)
+        puts("nothing compared: the files have no constant value of one name");
+    else if (!args->quiet)
         printf("%" PRIu64 " constant values (%s) are equal\n", compared.values,
                qfi_human(compared.bytes, size));
     return 0;

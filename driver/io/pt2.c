@@ -97,6 +97,9 @@ static qf_status check_marks(qf_graph *g, qf_diag *diag)
 {
     const char *path = qfi_pt2_of(g)->file.path;
     qf_str text;
+    if (qfi_pt2_member(g, "data.pkl") && !qfi_pt2_member(g, "archive_format"))
+        QF_FAIL(diag, QF_ERR_FORMAT,
+                "%s is an archive of torch.save or torch.jit.save, not of torch.export.save", path);
     QF_TRY(read_small(g, "archive_format", &text, diag));
     if (!qfi_str_is(text, "pt2"))
         QF_FAIL(diag, QF_ERR_FORMAT, "%s: archive_format is '%.*s'", path,
