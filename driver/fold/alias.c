@@ -267,11 +267,14 @@ static bool is_in_place(qf_str op)
     return ends_with(name, "__") ? name.n > 3 && !memcmp(name.p, "__i", 3) : ends_with(name, "_");
 }
 
-/* Whether an operator that is not evaluated writes operand k. */
+/* Whether an operator that is not evaluated writes operand k. What returns nothing and is not known
+ * is there for what it writes. */
 static bool writes_operand(const qfi_node *node, uint32_t k)
 {
     if (node->effect == QFI_WRITE)
         return k == qfi_written_operand(node);
+    if (node->effect == QFI_UNKNOWN && !node->n_out)
+        return true;
     return (node->effect == QFI_KEEP || node->effect == QFI_UNKNOWN) && is_in_place(node->op);
 }
 

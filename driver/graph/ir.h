@@ -59,8 +59,8 @@ typedef enum qfi_effect {
     QFI_REGION, /* runs body[0] exactly once, on its last n_capture operands */
     QFI_CONTROL, /* runs bodies as often as values say; its last n_capture operands are the last
                     placeholders of each, the same on every run */
-    QFI_UNKNOWN  /* no row: assumed to read and, if its name ends in '_', write everything it is
-                   given */
+    QFI_UNKNOWN  /* no row: assumed to read and, if its name ends in '_' or it has no results, write
+                    everything it is given */
 } qfi_effect;
 
 /* Whether results share memory with operand 0. MAYBE: when the layout allows a view (reshape,

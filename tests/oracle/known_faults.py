@@ -135,6 +135,23 @@ def every_reason(m: Any, x: Tensor) -> Any:
         m.square.neg(), m.wide.to(torch.complex32), torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,)), dequantize(m.q, 0.5) + x[0, 0])
 
 
+def accumulate(into: Tensor, what: Tensor) -> None:
+    into.add_(what)
+
+
+FOREIGN = torch.library.Library("qfold_faults", "DEF")
+FOREIGN.define("accumulate(Tensor(a!) into, Tensor what) -> ()")
+FOREIGN.impl("accumulate", accumulate, "CPU")
+torch.library.register_fake("qfold_faults::accumulate", lambda into, what: None)
+
+
+def foreign_write(m: Any, x: Tensor) -> Any:
+    y, z, part = m.k * 2, m.k * 2, m.k * 3
+    torch.ops.qfold_faults.accumulate(y, x[0])
+    torch.ops.qfold_faults.accumulate(part[1:], x[0, 1:])
+    return y, z, part
+
+
 def in_bodies(m: Any, x: Tensor) -> Any:
     return torch.cond(x.sum() > 0, lambda x: x + m._folded_add * 2, lambda x: x + m.tensor_0 * 3, (x,)), x @ m.tensor_0[:, None]
 
@@ -183,6 +200,8 @@ FAULTS = [
     Fault("size_of_an_input", lambda m, x: (m.c * 2).expand(x.shape[0], 3) + torch.full((x.shape[0], 3), 2.0), None, {"c": t([1.0, 2, 3])},
           x=torch.ones(2, 3), dynamic={0: torch.export.Dim("batch", min=1, max=64)}, others=(torch.ones(1, 3), torch.ones(5, 3)), gone=("aten.mul.Tensor",),
           kept={"aten.expand.default": "runtime", "aten.full.default": "runtime"}),
+    Fault("written_by_a_foreign_operator", foreign_write, [[3, 6, 9], [2, 4, 6], [3, 8, 12]], {"k": t([1.0, 2, 3])},
+          kept={"aten.mul.Tensor": "state"}),
     Fault("random_numbers_in_a_body", in_a_body(lambda: torch.rand(3) + 1), kept={"aten.rand.default": "random"}),
     Fault("constants_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], gone=("wrap_with_set_grad_enabled", "aten.full.default")),
     Fault("kept_operator_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], options=("--keep-op", "aten.full.default"),
