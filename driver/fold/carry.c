@@ -1,32 +1,14 @@
 /* Moves views under a dequantize (R5): in weight -> dequantize -> permute -> linear the integers
  * are stored permuted, and scale, zero point and channel axis go with them, so that the views
- * vanish and nothing gets wider. Several that are concatenated become one.
+ * vanish and nothing gets wider. Several that are concatenated become one, and one that is split
+ * becomes several.
  *
  * Looks at dequantizes that the frontier found to stay, and follows each through the views of
  * which it has only one. The longest run of views after which the operator can still say it is
  * carried. */
-#include "work.h"
+#include "carry.h"
 
 #include <string.h>
-
-/* A dequantize and the views that it takes over so far: node yields `value`, its operands were
- * `before` and are `now`. first_part: the first of the chains that a concatenation put together,
- * next_part the next of them; QFI_NONE. taken: part of another chain. */
-typedef struct chain {
-    qfi_id node, value;
-    qfi_quantised before, now;
-    uint32_t first_part, next_part;
-    bool taken;
-} chain;
-
-typedef struct carrier {
-    qfi_fold *fold;
-    qfi_run *run;
-    qfi_id *user; /* per value: a node that stays and reads it, QFI_NONE */
-    chain *chain;
-    size_t n_chain, cap_chain;
-    uint32_t *chain_of; /* per value: the chain that ends there, QFI_NONE */
-} carrier;
 
 /* ---------------------------------------- one dequantize */
 
@@ -47,7 +29,7 @@ static bool views_between(const qfi_prog *prog, qfi_ref from, qfi_ref to, qfi_re
     return true;
 }
 
-static bool is_view_of(const carrier *c, qfi_id n, qfi_id value)
+static bool is_view_of(const qfi_carrier *c, qfi_id n, qfi_id value)
 {
     const qfi_ref ref = c->fold->ref[c->fold->graph->node[n].first_out];
     qfi_ref path[QF_MAX_RANK];
@@ -56,14 +38,14 @@ static bool is_view_of(const carrier *c, qfi_id n, qfi_id value)
            views_between(&c->fold->prog, c->fold->ref[value], ref, path, &length);
 }
 
-static bool is_widening(const carrier *c, qfi_id n)
+static bool is_widening(const qfi_carrier *c, qfi_id n)
 {
     return c->run->member[n] == QFI_HELD && c->run->live[n] &&
            c->fold->node[n].reason == QF_REASON_quantised;
 }
 
 /* The only node that needs a value, if it might be a view under which the dequantize can stand. */
-static qfi_id next_view(const carrier *c, qfi_id value)
+static qfi_id next_view(const qfi_carrier *c, qfi_id value)
 {
     const qf_graph *g = c->fold->graph;
     const qfi_id n = c->user[value];
@@ -77,13 +59,13 @@ static qfi_id next_view(const carrier *c, qfi_id value)
     return plain ? n : QFI_NONE;
 }
 
-static qfi_ref operand_ref(const carrier *c, const qfi_node *node, uint32_t k)
+static qfi_ref operand_ref(const qfi_carrier *c, const qfi_node *node, uint32_t k)
 {
     return k < node->n_in ? c->run->read[node->first_in + k] : QFI_NONE;
 }
 
 /* The axis, or the groups, of a dequantize; false if its blocks are neither, nor the whole. */
-static bool read_blocks(const carrier *c, const qfi_def *def, qfi_quantised *q)
+static bool read_blocks(const qfi_carrier *c, const qfi_def *def, qfi_quantised *q)
 {
     const qf_type *scale = q->scale == QFI_NONE ? NULL : &c->fold->prog.def[q->scale].type;
     const int64_t *block = def->attrs->quant.block, *dim = def->type.dim;
@@ -104,7 +86,7 @@ static bool read_blocks(const carrier *c, const qfi_def *def, qfi_quantised *q)
     return !channels || q->axis >= 0;
 }
 
-static bool read_quantised(const carrier *c, qfi_id n, qfi_quantised *q)
+static bool read_quantised(const qfi_carrier *c, qfi_id n, qfi_quantised *q)
 {
     const qfi_node *node = &c->fold->graph->node[n];
     const qfi_def *def = &c->fold->prog.def[c->fold->ref[node->first_out]];
@@ -124,174 +106,122 @@ static bool read_quantised(const carrier *c, qfi_id n, qfi_quantised *q)
     return q->by_blocks || read_blocks(c, def, q);
 }
 
-/* ---------------------------------------- applying */
+/* ---------------------------------------- following */
 
-/* Bytes that are stored no more once nobody but the chain read an operand of its dequantizes. */
-static qfi_sum freed_by(const carrier *c, qfi_id v, qfi_id stored)
+static qfi_chain chain_from(qfi_id node, qfi_id value)
 {
-    const qfi_id payload = c->fold->graph->value[v].payload;
-    const uint32_t old = c->run->unit_of[v];
-    qfi_sum freed = 0;
-    if (c->run->kept_use[v] != 1)
-        return 0;
-    if (payload != QFI_NONE && payload != stored && c->run->payload_use[payload] == 1)
-        freed += c->fold->graph->payload[payload].packed;
-    if (old != QFI_NONE && c->run->unit[old].n == 1)
-        freed += c->run->unit[old].bytes;
-    return freed;
+    return (qfi_chain){ .node = node,
+                        .value = value,
+                        .first_part = QFI_NONE,
+                        .next_part = QFI_NONE,
+                        .first_piece = QFI_NONE,
+                        .next_piece = QFI_NONE };
 }
 
-/* What the parts of a concatenation, but the one whose dequantize stays, read no more. */
-static qfi_sum freed_by_parts(const carrier *c, const chain *ch, qfi_id stays)
+/* What the operator says of result k of a node behind a chain, if it can. */
+static qf_status carry_result(const qfi_carrier *c, const qfi_chain *ch, qfi_id result,
+                              qfi_quantised *out, bool *carried, qf_diag *diag)
 {
-    const qf_graph *g = c->fold->graph;
-    qfi_sum freed = 0;
-    for (uint32_t p = ch->first_part; p != QFI_NONE; p = c->chain[p].next_part) {
-        const chain *part = &c->chain[p];
-        const qfi_node *node = &g->node[part->node];
-        for (uint32_t k = 0; part->node != stays && k < node->n_in; k++)
-            if (g->operand[node->first_in + k] != QFI_NONE)
-                freed += freed_by(c, g->operand[node->first_in + k], QFI_NONE);
-    }
-    return freed;
-}
-
-/* Bytes that the move adds to the file: what has to be stored less what nobody reads any more. */
-static qfi_sum growth_of(const carrier *c, const chain *ch, const qfi_move *move)
-{
-    const qf_graph *g = c->fold->graph;
-    qfi_sum growth = 0;
-    for (uint32_t k = 0; k < 3; k++) {
-        if (move->ref[k] == QFI_NONE)
-            continue;
-        const qfi_form *form = &move->form[k];
-        const uint32_t u = form->stored == QFI_NONE ? qfi_unit_find(c->fold, form) : QFI_NONE;
-        if (form->stored == QFI_NONE && (u == QFI_NONE || !c->run->unit[u].n))
-            growth += form->bytes;
-        growth -= freed_by(c, g->operand[g->node[move->node].first_in + k], form->stored);
-    }
-    return growth - freed_by_parts(c, ch, move->node);
-}
-
-/* A node whose result the chain yields in another way: nobody needs it. */
-static void let_go(const carrier *c, qfi_id n)
-{
-    const qf_graph *g = c->fold->graph;
-    const qfi_node *node = &g->node[n];
-    c->fold->node[n].verdict = QF_FOLDED;
-    c->fold->node[n].reason = QF_REASON_none;
-    c->fold->node[n].carried = true;
-    c->run->member[n] = QFI_FOLD;
-    c->run->live[n] = false;
-    for (uint32_t k = 0; k < node->n_in; k++)
-        if (g->operand[node->first_in + k] != QFI_NONE)
-            qfi_unuse(c->fold, g->operand[node->first_in + k]);
-}
-
-/* Everything between the dequantizes and the last view, and the dequantizes but one. */
-static qf_status let_go_chain(const carrier *c, const qfi_move *move, qf_diag *diag)
-{
-    const qf_graph *g = c->fold->graph;
-    qfi_stack todo = { 0 };
-    if (!qfi_push(&c->run->pool, &todo, g->value[move->result].node))
-        return QFI_NO_MEMORY(diag);
-    while (todo.n) {
-        const qfi_id n = todo.item[--todo.n];
-        const qfi_node *node = &g->node[n];
-        if (n == move->node)
-            continue;
-        const uint32_t n_source = node->dequantize ? 0 : node->n_in;
-        for (uint32_t k = 0; k < n_source; k++) {
-            const qfi_id v = g->operand[node->first_in + k];
-            const qfi_id source = v == QFI_NONE ? QFI_NONE : g->value[v].node;
-            const bool ours = source != QFI_NONE && (source == move->node || c->run->live[source]);
-            if (ours && !qfi_push(&c->run->pool, &todo, source))
-                return QFI_NO_MEMORY(diag);
-        }
-        let_go(c, n);
-    }
+    const qfi_ref ref = c->fold->ref[result];
+    qfi_ref path[QF_MAX_RANK];
+    int n_path;
+    *out = ch->now;
+    *carried = ref != QFI_NONE &&
+               views_between(&c->fold->prog, c->fold->ref[ch->value], ref, path, &n_path);
+    for (int i = 0; *carried && i < n_path; i++)
+        QF_TRY(qfi_carry_view(c->fold, path[i], out, carried, diag));
     return QF_OK;
 }
 
-static qf_status apply_move(const carrier *c, const qfi_move *move, qf_diag *diag)
-{
-    const qf_graph *g = c->fold->graph;
-    qfi_run *run = c->run;
-    qfi_move *moves =
-        qfi_pool_grow(&run->pool, run->move, run->n_move, &run->cap_move, sizeof *moves);
-    if (!moves)
-        return QFI_NO_MEMORY(diag);
-    run->move = moves;
-    moves[run->n_move++] = *move;
-    for (uint32_t k = 0; k < 3; k++) {
-        if (move->ref[k] == QFI_NONE)
-            continue;
-        QF_TRY(qfi_unit_hold(c->fold, &move->form[k], diag));
-        qfi_unuse(c->fold, g->operand[g->node[move->node].first_in + k]);
-    }
-    c->fold->node[move->node].carried = true;
-    return let_go_chain(c, move, diag);
-}
-
-static void note_change(const carrier *c, qfi_move *move, uint32_t k, qfi_ref before, qfi_ref now)
-{
-    move->ref[k] = before == now ? QFI_NONE : now;
-    if (before != now)
-        move->form[k] = qfi_form_of(c->fold, now, NULL);
-}
-
-/* What a concatenation that is refused put together moves alone. */
-static qf_status apply_chain(const carrier *c, const chain *ch, qf_diag *diag)
-{
-    const qf_graph *g = c->fold->graph;
-    qfi_move move = { .node = ch->node, .result = ch->value, .axis = ch->now.axis };
-    if (ch->taken || ch->value == g->node[ch->node].first_out)
-        return QF_OK;
-    if (ch->now.by_blocks)
-        move.n_block = c->fold->prog.def[ch->now.data].type.rank;
-    memcpy(move.block, ch->now.block, sizeof move.block);
-    note_change(c, &move, 0, ch->before.data, ch->now.data);
-    note_change(c, &move, 1, ch->before.scale, ch->now.scale);
-    note_change(c, &move, 2, ch->before.zero, ch->now.zero);
-    const qfi_sum growth = growth_of(c, ch, &move);
-    if (growth > 0 && growth > qfi_growth_left(c->fold)) {
-        c->fold->node[g->value[ch->value].node].reason = QF_REASON_growth;
-        for (uint32_t p = ch->first_part; p != QFI_NONE; p = c->chain[p].next_part)
-            c->chain[p].taken = false;
-        return QF_OK;
-    }
-    c->run->growth += growth > 0 ? growth : 0;
-    return apply_move(c, &move, diag);
-}
-
-/* ---------------------------------------- following */
-
-/* A node that takes several views of a value, each of which would need a dequantize of its own. */
-static void mark_split(const carrier *c, qfi_id value)
+/* The node that takes a value apart, if nobody else needs the value; else QFI_NONE. */
+static qfi_id next_split(const qfi_carrier *c, qfi_id value)
 {
     const qf_graph *g = c->fold->graph;
     const qfi_id n = c->user[value];
-    if (c->run->kept_use[value] == 1 && n != QFI_NONE && is_widening(c, n) &&
-        g->node[n].n_out > 1 && g->operand[g->node[n].first_in] == value && !g->node[n].dequantize)
-        c->fold->node[n].reason = QF_REASON_quant_shared;
+    if (c->run->kept_use[value] != 1 || n == QFI_NONE || !is_widening(c, n))
+        return QFI_NONE;
+    const qfi_node *node = &g->node[n];
+    const bool splits = node->effect == QFI_PURE && node->n_out > 1 &&
+                        g->operand[node->first_in] == value && !node->dequantize;
+    return splits ? n : QFI_NONE;
+}
+
+static bool is_cat(const qfi_carrier *c, qfi_id n);
+static qf_status add_chain(qfi_carrier *c, qfi_chain ch, uint32_t root, qf_diag *diag);
+
+/* What becomes of the results of node n behind a chain; *carried: whether the operator can say all
+ * that somebody needs. */
+static qf_status carry_results(const qfi_carrier *c, const qfi_chain *ch, qfi_id n,
+                               qfi_quantised *piece, bool *carried, qf_diag *diag)
+{
+    const qfi_node *node = &c->fold->graph->node[n];
+    *carried = true;
+    for (uint32_t k = 0; *carried && k < node->n_out; k++)
+        if (c->run->kept_use[node->first_out + k])
+            QF_TRY(carry_result(c, ch, node->first_out + k, &piece[k], carried, diag));
+    return QF_OK;
+}
+
+/* Whether one of the chains from `first` on ends at a concatenation, which looks for whole ones. */
+static bool any_joined(const qfi_carrier *c, size_t first)
+{
+    for (size_t i = first; i < c->n_chain; i++) {
+        const qfi_id user = c->user[c->chain[i].value];
+        if (user != QFI_NONE && is_cat(c, user))
+            return true;
+    }
+    return false;
+}
+
+/* A chain for each piece that somebody needs; pieces of pieces are pieces of `root` too. Only at
+ * top level: the writer of bodies knows one dequantize where one was. */
+static qf_status take_apart(qfi_carrier *c, uint32_t number, uint32_t root, bool *apart,
+                            qf_diag *diag)
+{
+    const qf_graph *g = c->fold->graph;
+    const qfi_chain whole = c->chain[number];
+    const qfi_id n = next_split(c, whole.value);
+    const uint32_t before = c->chain[root].first_piece;
+    const size_t first = c->n_chain;
+    *apart = false;
+    if (n == QFI_NONE)
+        return QF_OK;
+    const qfi_node *node = &g->node[n];
+    qfi_quantised *piece = qfi_pool_alloc(&c->run->pool, node->n_out, sizeof *piece);
+    if (!piece)
+        return QFI_NO_MEMORY(diag);
+    c->fold->node[n].reason = QF_REASON_quant_shared;
+    if (qfi_node_part(&c->fold->whole, n) || qfi_node_part(&c->fold->whole, whole.node))
+        return QF_OK;
+    QF_TRY(carry_results(c, &whole, n, piece, apart, diag));
+    if (!*apart)
+        c->fold->node[n].reason = QF_REASON_quant_layout;
+    for (uint32_t k = node->n_out; *apart && k-- > 0;) {
+        if (!c->run->kept_use[node->first_out + k])
+            continue;
+        qfi_chain ch = chain_from(whole.node, node->first_out + k);
+        ch.before = whole.before;
+        ch.now = piece[k];
+        ch.taken = true;
+        QF_TRY(add_chain(c, ch, root, diag));
+    }
+    *apart = *apart && !any_joined(c, first);
+    if (!*apart)
+        c->chain[root].first_piece = before;
+    return QF_OK;
 }
 
 /* Takes over as many views as the operator can express; the first that it cannot gets its reason.
  */
-static qf_status follow(const carrier *c, chain *ch, qf_diag *diag)
+static qf_status follow(const qfi_carrier *c, qfi_chain *ch, qf_diag *diag)
 {
-    const qf_graph *g = c->fold->graph;
     for (qfi_id view; (view = next_view(c, ch->value)) != QFI_NONE;) {
-        const qfi_id out = g->node[view].first_out;
-        qfi_ref path[QF_MAX_RANK];
-        qfi_quantised moved = ch->now;
-        int n_path;
-        bool carried = views_between(&c->fold->prog, c->fold->ref[ch->value], c->fold->ref[out],
-                                     path, &n_path);
-        if (!carried)
-            break; /* no view at all */
-        for (int i = 0; carried && i < n_path; i++)
-            QF_TRY(qfi_carry_view(c->fold, path[i], &moved, &carried, diag));
+        const qfi_id out = c->fold->graph->node[view].first_out;
+        qfi_quantised moved;
+        bool carried;
+        if (!is_view_of(c, view, ch->value))
+            break;
+        QF_TRY(carry_result(c, ch, out, &moved, &carried, diag));
         if (!carried) {
             c->fold->node[view].reason = QF_REASON_quant_layout;
             break;
@@ -299,24 +229,34 @@ static qf_status follow(const carrier *c, chain *ch, qf_diag *diag)
         ch->now = moved;
         ch->value = out;
     }
-    mark_split(c, ch->value);
-    c->chain_of[ch->value] = (uint32_t)(ch - c->chain);
     return QF_OK;
 }
 
-static qf_status add_chain(carrier *c, chain ch, qf_diag *diag)
+/* root: the chain of which it is a piece, QFI_NONE. */
+static qf_status add_chain(qfi_carrier *c, qfi_chain ch, uint32_t root, qf_diag *diag)
 {
-    chain *chains =
+    qfi_chain *chains =
         qfi_pool_grow(&c->run->pool, c->chain, c->n_chain, &c->cap_chain, sizeof *chains);
+    const uint32_t number = (uint32_t)c->n_chain;
+    bool apart;
     if (!chains)
         return QFI_NO_MEMORY(diag);
     c->chain = chains;
-    c->chain[c->n_chain] = ch;
-    return follow(c, &c->chain[c->n_chain++], diag);
+    c->n_chain++;
+    chains[number] = ch;
+    QF_TRY(follow(c, &chains[number], diag));
+    if (root == QFI_NONE)
+        c->chain_of[chains[number].value] = number;
+    QF_TRY(take_apart(c, number, root == QFI_NONE ? number : root, &apart, diag));
+    if (root == QFI_NONE || apart)
+        return QF_OK;
+    c->chain[number].next_piece = c->chain[root].first_piece;
+    c->chain[root].first_piece = number;
+    return QF_OK;
 }
 
 /* Scales or zero points as a grid of blocks, which the operator need not have them in. */
-static qf_status as_grid(const carrier *c, const qfi_quantised *q, qfi_ref *ref, qf_diag *diag)
+static qf_status as_grid(const qfi_carrier *c, const qfi_quantised *q, qfi_ref *ref, qf_diag *diag)
 {
     const qf_type data = c->fold->prog.def[q->data].type;
     qf_attrs attrs = { .shape = { .rank = (uint8_t)data.rank } };
@@ -331,19 +271,17 @@ static qf_status as_grid(const carrier *c, const qfi_quantised *q, qfi_ref *ref,
     return qfi_prog_call(&c->fold->prog, QF_OP_reshape, &attrs, ref, 1, ref, diag);
 }
 
-static qf_status start_chain(carrier *c, qfi_id n, qf_diag *diag)
+static qf_status start_chain(qfi_carrier *c, qfi_id n, qf_diag *diag)
 {
     const qfi_node *node = &c->fold->graph->node[n];
-    chain ch = {
-        .node = n, .value = node->first_out, .first_part = QFI_NONE, .next_part = QFI_NONE
-    };
+    qfi_chain ch = chain_from(n, node->first_out);
     if (read_quantised(c, n, &ch.before)) {
         ch.now = ch.before;
         if (ch.now.by_blocks) {
             QF_TRY(as_grid(c, &ch.now, &ch.now.scale, diag));
             QF_TRY(as_grid(c, &ch.now, &ch.now.zero, diag));
         }
-        return add_chain(c, ch, diag);
+        return add_chain(c, ch, QFI_NONE, diag);
     }
     const qfi_id view = node->n_out == 1 ? next_view(c, node->first_out) : QFI_NONE;
     if (view != QFI_NONE && is_view_of(c, view, node->first_out))
@@ -354,7 +292,7 @@ static qf_status start_chain(carrier *c, qfi_id n, qf_diag *diag)
 /* ---------------------------------------- several in one */
 
 /* Whether two dequantizes say the same but for data, scales, zero points and axis. */
-static bool same_operator(const carrier *c, qfi_id a, qfi_id b)
+static bool same_operator(const qfi_carrier *c, qfi_id a, qfi_id b)
 {
     const qf_graph *g = c->fold->graph;
     const qfi_node *x = &g->node[a], *y = &g->node[b];
@@ -375,7 +313,8 @@ static bool same_operator(const carrier *c, qfi_id a, qfi_id b)
 
 /* The chains that a concatenation reads, in their order, as parts of the last dequantize of them.
  * false: an operand is no chain of its own, or the dequantizes differ. */
-static bool find_parts(const carrier *c, const qfi_node *node, qfi_quantised *part, uint32_t *last)
+static bool find_parts(const qfi_carrier *c, const qfi_node *node, qfi_quantised *part,
+                       uint32_t *last)
 {
     const qf_graph *g = c->fold->graph;
     *last = QFI_NONE;
@@ -392,7 +331,7 @@ static bool find_parts(const carrier *c, const qfi_node *node, qfi_quantised *pa
     return *last != QFI_NONE;
 }
 
-static bool is_cat(const carrier *c, qfi_id n)
+static bool is_cat(const qfi_carrier *c, qfi_id n)
 {
     const qf_graph *g = c->fold->graph;
     const qfi_node *node = &g->node[n];
@@ -407,13 +346,13 @@ static bool is_cat(const carrier *c, qfi_id n)
     return true;
 }
 
-static qf_status join_chains(carrier *c, qfi_id n, qf_diag *diag)
+static qf_status join_chains(qfi_carrier *c, qfi_id n, qf_diag *diag)
 {
     const qf_graph *g = c->fold->graph;
     const qfi_node *node = &g->node[n];
     const qfi_def *def = &c->fold->prog.def[c->fold->ref[node->first_out]];
     qfi_quantised *part = qfi_pool_alloc(&c->run->pool, node->n_in, sizeof *part);
-    chain ch = { .value = node->first_out, .first_part = QFI_NONE, .next_part = QFI_NONE };
+    qfi_chain ch = chain_from(QFI_NONE, node->first_out);
     uint32_t last;
     bool carried;
     if (!part)
@@ -433,11 +372,11 @@ static qf_status join_chains(carrier *c, qfi_id n, qf_diag *diag)
         c->chain[i].next_part = ch.first_part;
         ch.first_part = i;
     }
-    return add_chain(c, ch, diag);
+    return add_chain(c, ch, QFI_NONE, diag);
 }
 
 /* A view that stays because the value under it has other users too, which would see it moved. */
-static void mark_shared(const carrier *c)
+static void mark_shared(const qfi_carrier *c)
 {
     const qf_graph *g = c->fold->graph;
     for (qfi_id n = 0; n < g->n_node; n++) {
@@ -457,7 +396,7 @@ qf_status qfi_carry(qfi_fold *fold, qf_diag *diag)
 {
     const qf_graph *g = fold->graph;
     qfi_run *run = &qfi_work_of(fold)->run;
-    carrier c = { .fold = fold, .run = run };
+    qfi_carrier c = { .fold = fold, .run = run };
     if (fold->options->fold_dequant)
         return QF_OK;
     c.user = qfi_pool_alloc(&run->pool, g->n_value, sizeof *c.user);
@@ -477,7 +416,7 @@ qf_status qfi_carry(qfi_fold *fold, qf_diag *diag)
             QF_TRY(join_chains(&c, n, diag));
     }
     for (size_t i = c.n_chain; i-- > 0;) /* a concatenation before its parts */
-        QF_TRY(apply_chain(&c, &c.chain[i], diag));
+        QF_TRY(qfi_carry_apply(&c, &c.chain[i], diag));
     mark_shared(&c);
     return QF_OK;
 }

@@ -30,7 +30,8 @@ typedef struct qfi_constant {
 /* A dequantize that now stands behind the moves of its operands: node takes the constants of
  * new_operand[k] (index in qfi_edits.constant, QFI_NONE: unchanged) for its operands data, scale,
  * zero point; `axis` is its new channel axis (-1: none), block[n_block] the new sizes of its blocks
- * (0: none); its result takes name and recorded type of `result`, the last moved view. */
+ * (0: none); its result takes name and recorded type of `result`, the last moved view. Several
+ * patches of one node follow each other: as many nodes stand in its place. */
 typedef struct qfi_patch {
     qfi_id node, result;
     uint32_t new_operand[3];

@@ -154,7 +154,7 @@ static qf_status prepare(qfi_pt2_writing *w)
         w->replaced_by[i] = QFI_NONE;
     for (uint32_t i = 0; i < all->n_node; i++)
         w->patch_of[i] = QFI_NONE;
-    for (uint32_t i = 0; i < w->edits->n_patch; i++) {
+    for (uint32_t i = w->edits->n_patch; i-- > 0;) {
         w->patch_of[w->edits->patch[i].node] = i;
         w->is_result[w->edits->patch[i].result] = true;
     }

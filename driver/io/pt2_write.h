@@ -98,7 +98,7 @@ typedef struct qfi_pt2_writing {
     qfi_pt2_new *gain;          /* per edits->constant */
     qf_str *member;             /* per edits->new_payload: the member that holds it */
     qfi_id *replaced_by;   /* per value: index of the constant that takes its place, or QFI_NONE */
-    qfi_id *patch_of;      /* per node: index of its patch, or QFI_NONE */
+    qfi_id *patch_of;      /* per node: index of its first patch, or QFI_NONE */
     qf_str *renamed;       /* per value: the placeholder that stands for it where it is used */
     bool *is_result;       /* per value: a patched node yields it now */
     bool *keep_payload;    /* per payload of the input */
@@ -118,7 +118,8 @@ QF_NODISCARD qf_status qfi_pt2_write_config(qfi_pt2_writing *w, uint8_t which, q
 void qfi_pt2_write_meta(qfi_pt2_writing *w, qfi_text *t, const qfi_constant *c);
 
 /* Cuts in a node that stays: numbers for scalars that became literals, new operands
- * (pt2_write_node.c). node: of the part's graph. */
+ * (pt2_write_node.c). Further nodes that stand in its place come behind it. node: of the part's
+ * graph. */
 QF_NODISCARD qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, const qfi_part *part,
                                           qfi_id node);
 

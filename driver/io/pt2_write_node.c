@@ -9,6 +9,7 @@ typedef struct rewriting {
     const qfi_node *holder; /* in the whole, of open bodies; else NULL */
     const qfi_patch *patch;
     uint32_t operand;
+    bool again; /* one more node in the place of one that is patched */
 } rewriting;
 
 /* The number that a scalar is from now on, as an Argument or element of a list. */
@@ -161,36 +162,85 @@ static bool rewrite_operands(rewriting *r, qfi_json *j)
     return st == QF_OK || qfi_json_fail(j, st, "the operands of bodies");
 }
 
-qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, const qfi_part *part, qfi_id node)
+/* A node that is written once more is called as its result is. */
+static bool rewrite_name(rewriting *r, qfi_json *j)
 {
-    const qfi_node *n = &part->graph->node[node];
-    const qfi_node *whole = &w->edits->whole->graph.node[qfi_part_node(part, node)];
-    const qfi_id patch = w->patch_of[qfi_part_node(part, node)];
-    rewriting r = { .w = w,
-                    .splices = s,
-                    .part = part,
-                    .holder = qfi_is_holder(whole) ? whole : NULL,
-                    .patch = patch == QFI_NONE ? NULL : &w->edits->patch[patch] };
-    qfi_json j = { .text = s->source.p,
-                   .n = (size_t)n->text_end,
-                   .at = (size_t)n->text_begin,
+    qf_str name = { 0 };
+    if (!r->again || qfi_json_peek(j) == QFI_JSON_NULL)
+        return qfi_json_skip(j, NULL);
+    if (!qfi_json_string(j, &name))
+        return false;
+    const size_t begin = (size_t)(name.p - j->text);
+    qfi_splice_add(r->splices, begin, begin + name.n,
+                   r->w->edits->whole->graph.value[r->patch->result].name);
+    return true;
+}
+
+static qf_status rewrite_node(rewriting *r, const qfi_node *node)
+{
+    qfi_json j = { .text = r->splices->source.p,
+                   .n = (size_t)node->text_end,
+                   .at = (size_t)node->text_begin,
                    .name = "program",
-                   .diag = w->diag };
+                   .diag = r->w->diag };
     qf_str key;
     if (!qfi_json_enter(&j, QFI_JSON_OBJECT))
         return j.status;
     while (qfi_json_key(&j, &key)) {
         bool ok;
         if (qfi_str_is(key, "inputs"))
-            ok = rewrite_operands(&r, &j);
+            ok = rewrite_operands(r, &j);
         else if (qfi_str_is(key, "outputs"))
-            ok = rewrite_results(&r, &j);
+            ok = rewrite_results(r, &j);
+        else if (qfi_str_is(key, "name"))
+            ok = rewrite_name(r, &j);
         else
             ok = qfi_json_skip(&j, NULL);
         if (!ok)
             return j.status;
     }
     return j.status;
+}
+
+/* The node once more, as another patch has it, behind itself. */
+static qf_status write_again(const rewriting *first, const qfi_patch *patch, const qfi_node *node)
+{
+    const qfi_splices *s = first->splices;
+    qfi_splices copy = { .pool = s->pool, .source = { s->source.p, (size_t)node->text_end } };
+    rewriting r = *first;
+    qfi_parts parts;
+    r.splices = &copy;
+    r.patch = patch;
+    r.again = true;
+    qfi_splice_add(&copy, 0, (size_t)node->text_begin, qfi_str_of(", "));
+    QF_TRY(rewrite_node(&r, node));
+    const qf_str text = qfi_splice_parts(&copy, &parts)
+                            ? qfi_pool_join(s->pool, parts.n, parts.part)
+                            : (qf_str){ 0 };
+    if (!text.p)
+        QF_FAIL(first->w->diag, QF_ERR_NOMEM, "out of memory");
+    qfi_splice_add(first->splices, (size_t)node->text_end, (size_t)node->text_end, text);
+    return QF_OK;
+}
+
+qf_status qfi_pt2_write_node(qfi_pt2_writing *w, qfi_splices *s, const qfi_part *part, qfi_id node)
+{
+    const qfi_node *n = &part->graph->node[node];
+    const qfi_edits *edits = w->edits;
+    const qfi_id number = qfi_part_node(part, node);
+    const qfi_node *whole = &edits->whole->graph.node[number];
+    const qfi_id patch = w->patch_of[number];
+    rewriting r = { .w = w,
+                    .splices = s,
+                    .part = part,
+                    .holder = qfi_is_holder(whole) ? whole : NULL,
+                    .patch = patch == QFI_NONE ? NULL : &edits->patch[patch] };
+    QF_TRY(rewrite_node(&r, n));
+    if (patch == QFI_NONE)
+        return QF_OK;
+    for (uint32_t i = patch + 1; i < edits->n_patch && edits->patch[i].node == number; i++)
+        QF_TRY(write_again(&r, &edits->patch[i], n));
+    return QF_OK;
 }
 
 static bool argument_leaf(void *user, qfi_json *j, const qfi_pt2_leaf *leaf)

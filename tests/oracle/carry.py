@@ -5,7 +5,7 @@
 
 Every cell is weight -> dequantize -> view -> a use that depends on an input. Where the operator can say the result, the integers must
 stand in the folded file as torch's view of them and the dequantize behind them; where it cannot, the view stays for `quant_layout`, or
-`quant_shared` if several results each need a dequantize of their own. With --fold-dequant everything folds, exact to torch. The last
+`quant_shared` if somebody else needs the weight as it was. What is split has a dequantize for each piece. With --fold-dequant everything folds, exact to torch. The last
 line is `N passed, N failed, N skipped`; exit 1 on a failure."""
 from __future__ import annotations
 
@@ -41,11 +41,16 @@ KEPT = ("quant_layout", "quant_shared")
 
 @dataclass(frozen=True)
 class View:
-    """run: a view of one weight, or of two. carried: granularities in which the operator can say the result."""
+    """run: a view of one weight, or of two, or several views. carried: granularities in which the operator can say the result."""
     name: str
-    run: Callable[..., Tensor]
+    run: Callable[..., Tensor | tuple[Tensor, ...]]
     carried: frozenset[str]
     n: int = 1
+    pieces: int = 1
+
+    def views(self, *weights: Tensor) -> tuple[Tensor, ...]:
+        found = self.run(*weights)
+        return (found,) if isinstance(found, Tensor) else tuple(found)
 
 
 def where(*granularities: str) -> frozenset[str]:
@@ -70,8 +75,17 @@ VIEWS = [
     View("slice_steps", lambda w: w[::2], ALL | RUNS),
     View("select_row", lambda w: w[2], where("tensor") | BLOCKS),
     View("select_column", lambda w: w[:, 3], where("tensor", "axis") | BLOCKS),
-    View("split", lambda w: torch.stack(w.split(ROWS // 2), 1), where()),
-    View("chunk", lambda w: torch.stack(w.chunk(2, 1), 1), where()),
+    View("split", lambda w: w.split(ROWS // 2), ALL | RUNS, pieces=2),
+    View("split_sizes", lambda w: torch.split(w, [GROUP, 2 * GROUP, GROUP], 1), ALL | BLOCKS, pieces=3),
+    View("split_tiles", lambda w: torch.split(w, [2, 4]), ALL | BLOCKS, pieces=2),
+    View("split_turned", lambda w: tuple(p.t() for p in w.split(2)), where("tensor", "axis") | BLOCKS, pieces=3),
+    View("split_of_view", lambda w: w.t().split(COLUMNS // 2), where("tensor", "axis") | BLOCKS, pieces=2),
+    View("split_unused", lambda w: w.split(2)[::2], ALL | BLOCKS, pieces=2),
+    View("split_twice", lambda w: w.split(2)[0].split(1), ALL | BLOCKS, pieces=2),
+    View("split_joined", lambda w: torch.cat(w.split(2)[::-1]), where()),
+    View("chunk", lambda w: w.chunk(2, 1), ALL | BLOCKS, pieces=2),
+    View("chunk_across_groups", lambda w: w.chunk(8, 1), where("tensor", "axis", "blocks_tensor", "blocks_axis"), pieces=8),
+    View("unbind", lambda w: w.unbind(1), where("tensor", "axis", *BLOCK_SIZES), pieces=COLUMNS),
     View("cat_rows", lambda a, b: torch.cat([a, b]), where("tensor", "axis", "group") | BLOCKS, 2),
     View("cat_columns", lambda a, b: torch.cat([a, b], 1), where("tensor", "axis", "group") | BLOCKS, 2),
     View("cat_turned", lambda a, b: torch.cat([a.t(), b.t()], 1).t(), where("tensor", "axis") | BLOCKS, 2),
@@ -109,7 +123,7 @@ class Weights(nn.Module):
         return Q.dequantize_per_channel_group(q, scale, None, self.low, self.high, self.dtype, GROUP, torch.float32)
 
     def forward(self, x: Tensor) -> list[Tensor]:
-        return [x * view.run(*(self.weight(view, k) for k in range(view.n))) for view in VIEWS]
+        return [x * part for view in VIEWS for part in view.views(*(self.weight(view, k) for k in range(view.n)))]
 
 
 class Pair(nn.Module):
@@ -133,11 +147,11 @@ class Pair(nn.Module):
         return [x * Q.dequantize_per_channel(again, self.scale, self.zero, 0, *bounds)]
 
 
-def integers(weights: Weights, view: View) -> Tensor:
-    """The view of the stored elements, by their bits: not every operator takes every dtype."""
+def integers(weights: Weights, view: View) -> tuple[Tensor, ...]:
+    """The views of the stored elements, by their bits: not every operator takes every dtype."""
     bits = [getattr(weights, f"{view.name}_q{k}") for k in range(view.n)]
     wide = torch.int16 if weights.dtype == torch.int16 else torch.uint8
-    return view.run(*(b.view(wide) for b in bits))
+    return view.views(*(b.view(wide) for b in bits))
 
 
 def constant(program: torch.export.ExportedProgram, name: str) -> Tensor:
@@ -150,14 +164,14 @@ def is_dequantize(node: torch.fx.Node) -> bool:
     return node.op == "call_function" and "dequantize" in str(node.target)
 
 
-def check_cell(weights: Weights, view: View, program: torch.export.ExportedProgram, product: torch.fx.Node,
+def check_cell(weights: Weights, view: View, piece: int, program: torch.export.ExportedProgram, product: torch.fx.Node,
                reasons: dict[str, str]) -> str | None:
     used = product.args[1]
     carried = is_dequantize(used)
     if carried != (weights.granularity in view.carried):
         return f"is {'carried' if carried else f'not carried: {used.name} {reasons.get(used.name)}'}"
     if carried:
-        want, have = integers(weights, view), constant(program, used.args[0].name)
+        want, have = integers(weights, view)[piece], constant(program, used.args[0].name)
         have = have.view(want.dtype)
         return None if torch.equal(want, have) else f"holds {have}, not {want}"
     chain, found = [used], []
@@ -189,13 +203,14 @@ def findings(granularity: str, storage: str, tool: Path, folder: Path) -> Iterat
     widened = torch.export.load(str(wide))
     after, exact = outputs(program, x), outputs(widened, x)
     left = [n.name for n in widened.graph.nodes if is_dequantize(n)]
-    for k, view in enumerate(VIEWS):
-        wrong = check_cell(weights, view, program, products[k], reasons)
+    cells = [(view, piece) for view in VIEWS for piece in range(view.pieces)]
+    for k, (view, piece) in enumerate(cells):
+        wrong = check_cell(weights, view, piece, program, products[k], reasons)
         if not torch.equal(before[k], after[k]):
             wrong = "another result"
         if not torch.equal(before[k], exact[k]):
             wrong = "another result with --fold-dequant"
-        yield f"{granularity}/{storage}/{view.name}", wrong
+        yield f"{granularity}/{storage}/{view.name}{piece or ''}", wrong
     yield f"{granularity}/{storage}/all_folded", f"with --fold-dequant, {left} are left" if left else None
     again = folder / "again.pt2"
     fold(tool, target, again)
@@ -232,7 +247,7 @@ def main() -> int:
                 continue
             if granularity != "tensor" and STORAGES[storage][0].is_floating_point:
                 print(f"SKIP {granularity}/{storage}: torch itself refuses f8 times f32")
-                skipped += len(VIEWS)
+                skipped += sum(v.pieces for v in VIEWS)
                 continue
             found = list(findings(granularity, storage, args.qfold, folder))
             if granularity in ("tensor", "axis") and not STORAGES[storage][0].is_floating_point:
