@@ -150,8 +150,6 @@ static qf_status lower_node(const visitor *v, qfi_id n, qfi_env *env, outcome *o
         keep(o, env->reason, env->detail);
     else if (v->fold->options->exact && env->inexact)
         keep(o, QF_REASON_inexact, "");
-    else if (v->fold->attempt >= 3 && env->checked)
-        keep(o, QF_REASON_undefined, "");
     return QF_OK;
 }
 

@@ -26,7 +26,6 @@ static void forget_run(qfi_fold *fold)
     work->run = (qfi_run){ 0 };
     fold->edits = (qfi_edits){ 0 };
     work->restart = false;
-    work->failed_payload = QFI_NONE;
 }
 
 static qf_status start(qfi_fold *fold, qf_diag *diag)

@@ -30,7 +30,7 @@ typedef struct qfi_fold {
     uint64_t *nonfinite; /* per new payload, after producing: NaN and infinite elements */
     bool *accident;      /* the same: it has some, though its sources have none */
     uint32_t n_pipe;
-    uint32_t attempt;   /* how often a value failed while it was written */
+    uint32_t attempt;   /* how often undefined values were found and kept */
     void *private_data; /* of the passes */
 } qfi_fold;
 
@@ -44,13 +44,12 @@ typedef struct qfi_pass {
 QF_NODISCARD qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag);
 
 /* Produces one new payload into the sink, whose digest has one word. ctx, arena: to run in, of one
- * call at a time; several calls may run at once. After ERR_VALUE, qfi_fold_reject knows which one
- * it was, of several the last. */
+ * call at a time; several calls may run at once. ERR_VALUE: see qfi_fold_reject. */
 QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_ctx *ctx,
                                         qf_arena *arena, const qf_sink *sink, qf_diag *diag);
 
-/* After a produce failed with ERR_VALUE: keeps what failed and plans again; from the third time on,
- * keeps every CHECKED node. */
+/* After a produce failed with ERR_VALUE: finds every node whose result is undefined, by producing all
+ * payloads that may be, keeps those and plans again. */
 QF_NODISCARD qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag);
 
 /* Produces, for nobody, the small payloads that may turn out to be undefined, and rejects those: a

@@ -1,14 +1,7 @@
-/* Computing the new payloads while they are written, counting what is not finite, and finding the
- * culprit when a value is undefined. */
+/* Computing the new payloads while they are written, and counting what is not finite. */
 #include "work.h"
 
 #include <string.h>
-
-/* More candidates than this are not tried one by one. */
-#define MAX_TRIALS 64u
-#define MAX_ATTEMPTS 4u
-/* Bytes read and made of a payload that is computed without being written. */
-#define MAX_REHEARSED ((uint64_t)1 << 20)
 
 /* ---------------------------------------- NaN and infinity */
 
@@ -56,19 +49,6 @@ static qf_status stream_pipe(const qf_pipe *pipe, counter *c, qf_diag *diag)
 
 /* ---------------------------------------- definitions behind a result */
 
-/* needed[i]: whether result `ref` comes from definition i. NULL when out of memory. */
-static bool *mark_cone(qfi_pool *pool, const qfi_prog *prog, qfi_ref ref)
-{
-    bool *needed = qfi_pool_alloc(pool, (size_t)ref + 1, sizeof *needed);
-    if (!needed)
-        return NULL;
-    needed[ref] = true;
-    for (qfi_ref i = ref + 1; i-- > 0;)
-        for (uint32_t k = 0; needed[i] && k < prog->def[i].n_in; k++)
-            needed[prog->def[i].in[k]] = true;
-    return needed;
-}
-
 static qf_status stream(const qfi_fold *fold, qfi_ref ref, counter *c, qf_diag *diag)
 {
     qf_pipe *pipe = NULL;
@@ -101,7 +81,7 @@ static qf_status sources_finite(const qfi_fold *fold, qfi_ref ref, const counter
     const qfi_prog *prog = &fold->prog;
     qfi_pool pool = { 0 };
     qf_status st = QF_OK;
-    const bool *needed = mark_cone(&pool, prog, ref);
+    const bool *needed = qfi_mark_cone(&pool, prog, ref);
     *finite = true;
     if (!needed)
         st = QFI_NO_MEMORY(diag);
@@ -140,108 +120,8 @@ qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_ctx *c
     counter c = counter_of(ctx, arena, fold->prog.def[ref].type.dtype);
     c.sink = sink;
     const qf_status st = stream_pipe(fold->pipe[new_payload], &c, diag);
-    if (st == QF_ERR_VALUE)
-        __atomic_store_n(&qfi_work_of(fold)->failed_payload, new_payload, __ATOMIC_RELAXED);
     if (st != QF_OK)
         return st;
     fold->nonfinite[new_payload] = c.count;
     return check_finite(fold, new_payload, &c, diag);
-}
-
-/* ---------------------------------------- rejecting */
-
-static bool is_checked(const qfi_def *def)
-{
-    return def->leaf == QFI_NONE && (qf_op_get(def->op)->flags & QF_OP_CHECKED);
-}
-
-/* The first call that fails by itself is the culprit: what it reads did not fail. */
-static qf_status try_calls(qfi_fold *fold, const bool *needed, qfi_ref ref, bool *found,
-                           qf_diag *diag)
-{
-    uint32_t trials = 0;
-    for (qfi_ref i = 0; i <= ref && trials < MAX_TRIALS; i++) {
-        if (!needed[i] || !is_checked(&fold->prog.def[i]))
-            continue;
-        trials++;
-        counter nowhere = { .ctx = fold->ctx };
-        qf_diag local = { 0 };
-        const qf_status st = stream(fold, i, &nowhere, &local);
-        *found = st == QF_ERR_VALUE;
-        if (*found) {
-            fold->prog.def[i].undefined = true;
-            return QF_OK;
-        }
-        if (st != QF_OK && st != QF_ERR_LIMIT)
-            QF_FAIL(diag, st, "%s", local.text);
-    }
-    return QF_OK;
-}
-
-qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag)
-{
-    const uint32_t payload = qfi_work_of(fold)->failed_payload;
-    if (payload == QFI_NONE || fold->attempt >= MAX_ATTEMPTS)
-        QF_FAIL(diag, QF_ERR_INTERNAL, "a value stays undefined");
-    fold->attempt++;
-    const qfi_ref ref = fold->edits.new_payload[payload].ref;
-    qfi_pool pool = { 0 };
-    bool found = false;
-    qf_status st = QF_OK;
-    const bool *needed = mark_cone(&pool, &fold->prog, ref);
-    if (!needed)
-        st = QFI_NO_MEMORY(diag);
-    else
-        st = try_calls(fold, needed, ref, &found, diag);
-    for (qfi_ref i = 0; st == QF_OK && !found && i <= ref; i++)
-        fold->prog.def[i].undefined |= needed[i] && is_checked(&fold->prog.def[i]);
-    qfi_pool_free(&pool);
-    return st == QF_OK ? qfi_fold_plan(fold, diag) : st;
-}
-
-/* ---------------------------------------- rehearsing */
-
-/* doubtful[i]: whether definition i may turn out to be undefined. NULL when out of memory. */
-static const bool *mark_doubtful(qfi_pool *pool, const qfi_prog *prog)
-{
-    bool *doubtful = qfi_pool_alloc(pool, prog->n, sizeof *doubtful);
-    for (qfi_ref i = 0; doubtful && i < prog->n; i++) {
-        doubtful[i] = is_checked(&prog->def[i]);
-        for (uint32_t k = 0; k < prog->def[i].n_in && !doubtful[i]; k++)
-            doubtful[i] = doubtful[prog->def[i].in[k]];
-    }
-    return doubtful;
-}
-
-/* The first attempt that meets ERR_VALUE ends it. */
-static qf_status rehearse_once(qfi_fold *fold, qf_diag *diag)
-{
-    const qfi_run *run = &qfi_work_of(fold)->run;
-    qfi_pool pool = { 0 };
-    qf_status st = QF_OK;
-    const bool *doubtful = mark_doubtful(&pool, &fold->prog);
-
-    if (!doubtful && fold->prog.n)
-        st = QFI_NO_MEMORY(diag);
-    for (uint32_t i = 0; st == QF_OK && i < fold->edits.n_new_payload; i++) {
-        const qfi_new_payload *new = &fold->edits.new_payload[i];
-        if (doubtful[new->ref] && qfi_add_saturating(run->cost[i].read, new->size) <= MAX_REHEARSED)
-            st = qfi_fold_produce(fold, i, fold->ctx, NULL, NULL, diag);
-    }
-    qfi_pool_free(&pool);
-    return st;
-}
-
-qf_status qfi_fold_rehearse(qfi_fold *fold, qf_diag *diag)
-{
-    for (;;) {
-        qf_diag attempt = { 0 };
-        const qf_status st = rehearse_once(fold, &attempt);
-        if (st != QF_ERR_VALUE) {
-            if (st != QF_OK && diag)
-                *diag = attempt;
-            return st;
-        }
-        QF_TRY(qfi_fold_reject(fold, diag));
-    }
 }

@@ -163,7 +163,6 @@ typedef struct qfi_work {
     qfi_refusal *refused;                  /* per node */
     uint32_t restarts;
     bool restart, idle;
-    uint32_t failed_payload; /* the new payload that turned out to be undefined, QFI_NONE */
 } qfi_work;
 
 static inline qfi_work *qfi_work_of(const qfi_fold *fold)
@@ -265,6 +264,9 @@ QF_NODISCARD qf_status qfi_carry_blocks(qfi_fold *fold, const qfi_def *view, qfi
 /* The same for the concatenation of n parts. */
 QF_NODISCARD qf_status qfi_carry_cat(qfi_fold *fold, uint8_t dim, const qfi_quantised *part,
                                      uint32_t n, qfi_quantised *out, bool *carried, qf_diag *diag);
+
+/* reject.c: needed[i]: whether result `ref` comes from definition i. NULL when out of memory. */
+bool *qfi_mark_cone(qfi_pool *pool, const qfi_prog *prog, qfi_ref ref);
 
 /* nonfinite.c: elements that are NaN or infinite; whether any of that dtype can be */
 uint64_t qfi_count_nonfinite(qf_dtype dtype, const void *data, size_t bytes);

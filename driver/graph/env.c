@@ -53,6 +53,5 @@ qf_status qfi_env_call(qfi_env *env, qf_op op, const qf_attrs *attrs, const qfi_
     if (env->prog->def[*out].undefined)
         return qfi_env_keep(env, QF_REASON_undefined, "%s", qf_op_get(op)->name);
     env->inexact |= is_inexact(op, attrs);
-    env->checked |= (qf_op_get(op)->flags & QF_OP_CHECKED) != 0;
     return QF_OK;
 }

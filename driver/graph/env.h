@@ -29,9 +29,8 @@ typedef struct qfi_env {
     qf_reason reason; /* none: understood */
     char detail[160];
 
-    /* Set by qfi_env_call(): whether a call's last bits are not the source runtime's; whether one
-     * fails for some values. */
-    bool inexact, checked;
+    bool
+        inexact; /* set by qfi_env_call(): whether a call's last bits are not the source runtime's */
 } qfi_env;
 
 /* Sets the reason once, with a formatted detail ("" for none); always returns QF_OK. */

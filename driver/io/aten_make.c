@@ -277,7 +277,9 @@ void qfi_build_empty(qfi_lowering *l)
     const qfi_ref none = qfi_expand(l, qfi_full_int(l, type.dtype, 0), 1, &one),
                   outside = qfi_expand(l, qfi_full_int(l, QF_DT_i64, INT64_MAX), 1, &one);
     const qfi_ref value = qfi_reshape(l, qfi_select_rows(l, none, 0, outside), 0, NULL);
-    if (l->env->reason == QF_REASON_undefined)
-        l->env->reason = QF_REASON_uninitialised; /* somebody read it, in an earlier attempt */
+    if (l->env->reason == QF_REASON_undefined) { /* somebody reads it */
+        l->env->reason = QF_REASON_none;
+        qfi_refuse(l, QF_REASON_uninitialised, "it is read before it is written");
+    }
     qfi_result(l, qfi_expand_like(l, value, type));
 }

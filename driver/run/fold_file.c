@@ -92,9 +92,9 @@ out:
     return st;
 }
 
-/* Every rejection keeps at least one more node, and the third all that could be rejected, so this
- * ends. Of payloads that are made side by side, another one may fail first than of those made one
- * after the other, which would keep other nodes: so they are made again in that order. */
+/* Every rejection keeps at least one more node, so this ends. Of payloads that are made side by side,
+ * another one may be the first that strictness forbids than of those made one after the other: so
+ * they are made again in that order. */
 static qf_status write_output(run *r, qf_diag *diag)
 {
     for (;;) {
@@ -102,7 +102,7 @@ static qf_status write_output(run *r, qf_diag *diag)
         const qf_status st = write_once(r, &attempt);
         if (st == QF_OK)
             return QF_OK;
-        if (r->in_lane && (st == QF_ERR_VALUE || st == QF_ERR_STRICT)) {
+        if (r->in_lane && st == QF_ERR_STRICT) {
             r->alone = true;
             continue;
         }
