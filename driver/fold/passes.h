@@ -48,8 +48,8 @@ QF_NODISCARD qf_status qfi_fold_plan(qfi_fold *fold, qf_diag *diag);
 QF_NODISCARD qf_status qfi_fold_produce(qfi_fold *fold, uint32_t new_payload, const qf_ctx *ctx,
                                         qf_arena *arena, const qf_sink *sink, qf_diag *diag);
 
-/* After a produce failed with ERR_VALUE: finds every node whose result is undefined, by producing all
- * payloads that may be, keeps those and plans again. */
+/* After a produce failed with ERR_VALUE: finds every node whose result is undefined, by producing
+ * all payloads that may be, keeps those and plans again. */
 QF_NODISCARD qf_status qfi_fold_reject(qfi_fold *fold, qf_diag *diag);
 
 /* Produces, for nobody, the small payloads that may turn out to be undefined, and rejects those: a

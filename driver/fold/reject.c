@@ -33,7 +33,7 @@ static qf_status ignore(void *user, const void *data, size_t n, const qf_digest 
     return QF_OK;
 }
 
-/* *undefined: whether computing the result fails. One that cannot be computed alone says nothing. */
+/* *undefined: whether computing the result fails. One that cannot be computed alone does not. */
 static qf_status try_call(const qfi_fold *fold, qfi_ref ref, bool *undefined, qf_diag *diag)
 {
     const qf_sink nowhere = { .take = ignore };

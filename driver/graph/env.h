@@ -29,8 +29,8 @@ typedef struct qfi_env {
     qf_reason reason; /* none: understood */
     char detail[160];
 
-    bool
-        inexact; /* set by qfi_env_call(): whether a call's last bits are not the source runtime's */
+    /* Set by qfi_env_call(): whether a call's last bits are not the source runtime's. */
+    bool inexact;
 } qfi_env;
 
 /* Sets the reason once, with a formatted detail ("" for none); always returns QF_OK. */

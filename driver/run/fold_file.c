@@ -92,9 +92,9 @@ out:
     return st;
 }
 
-/* Every rejection keeps at least one more node, so this ends. Of payloads that are made side by side,
- * another one may be the first that strictness forbids than of those made one after the other: so
- * they are made again in that order. */
+/* Every rejection keeps at least one more node, so this ends. Of payloads that are made side by
+ * side, another one may be the first that strictness forbids than of those made one after the
+ * other: so they are made again in that order. */
 static qf_status write_output(run *r, qf_diag *diag)
 {
     for (;;) {
