@@ -3,7 +3,7 @@
 #include "work.h"
 
 /* More candidates than this are not tried one by one. */
-#define MAX_TRIALS 64u
+#define MAX_TRIALS 1024u
 /* Bytes read and made of a payload that is computed although nobody writes it. */
 #define MAX_SHOWN ((uint64_t)1 << 20)
 
@@ -51,9 +51,9 @@ static qf_status try_call(const qfi_fold *fold, qfi_ref ref, bool *undefined, qf
 }
 
 /* Marks the calls that fail although what they read does not. alive[i]: definition i is needed;
- * afterwards also that nothing behind it failed. */
-static qf_status try_calls(qfi_fold *fold, bool *alive, qfi_ref ref, uint32_t *n_found,
-                           qf_diag *diag)
+ * afterwards also that it did not fail, nor anything that it reads. *found: whether any
+ * failed. */
+static qf_status try_calls(qfi_fold *fold, bool *alive, qfi_ref ref, bool *found, qf_diag *diag)
 {
     uint32_t trials = 0;
 
@@ -63,10 +63,12 @@ static qf_status try_calls(qfi_fold *fold, bool *alive, qfi_ref ref, uint32_t *n
             alive[i] = alive[def->in[k]];
         if (!alive[i] || !is_checked(def))
             continue;
-        trials++;
-        QF_TRY(try_call(fold, i, &def->undefined, diag));
+        if (!def->undefined) { /* another payload may have shown it */
+            trials++;
+            QF_TRY(try_call(fold, i, &def->undefined, diag));
+        }
         alive[i] = !def->undefined;
-        *n_found += def->undefined;
+        *found |= def->undefined;
     }
     return QF_OK;
 }
@@ -76,15 +78,15 @@ static qf_status blame_payload(qfi_fold *fold, uint32_t payload, qf_diag *diag)
 {
     const qfi_ref ref = fold->edits.new_payload[payload].ref;
     qfi_pool pool = { 0 };
-    uint32_t n_found = 0;
+    bool found = false;
     qf_status st = QF_OK;
     bool *alive = qfi_mark_cone(&pool, &fold->prog, ref);
 
     if (!alive)
         st = QFI_NO_MEMORY(diag);
     else
-        st = try_calls(fold, alive, ref, &n_found, diag);
-    for (qfi_ref i = 0; st == QF_OK && !n_found && i <= ref; i++)
+        st = try_calls(fold, alive, ref, &found, diag);
+    for (qfi_ref i = 0; st == QF_OK && !found && i <= ref; i++)
         fold->prog.def[i].undefined |= alive[i] && is_checked(&fold->prog.def[i]);
     qfi_pool_free(&pool);
     return st;

@@ -67,6 +67,30 @@ static void test_many_undefined(void **state)
     model_free(m);
 }
 
+/* At the end of a long chain of calls that might fail, one does. */
+static void test_undefined_at_the_end(void **state)
+{
+    (void)state;
+    model *m = model_new(128);
+    const qfi_id x = add_input(m, "x", TYPE(i64, 4));
+    const qfi_id a = add_stored(m, QF_VALUE_CONST, "a", TYPE(i64, 4));
+    const qfi_id b = add_stored(m, QF_VALUE_CONST, "b", TYPE(i64, 4));
+    const qfi_id zero = add_stored(m, QF_VALUE_CONST, "zero", TYPE(i64, 4));
+    set_elements(m, b, (double[]){ 1, 2, 1, 2 });
+    set_elements(m, zero, (double[]){ 0, 0, 0, 0 });
+    qfi_id k = a;
+    for (int i = 0; i < 70; i++)
+        k = add_call(m, i == 69 ? "last" : "k", "t.idiv.d", IN(k, b), NO_ARGS);
+    const qfi_id bad = add_call(m, "bad", "t.idiv.d", IN(k, zero), NO_ARGS);
+    add_output(m, add_call(m, "y", "t.add.d", IN(x, bad), NO_ARGS));
+    folded *f = fold_and_check(m, &(qf_fold_options){ .max_growth = 4096 });
+    assert_int_equal(verdict_of(f, "k"), QF_FOLDED);
+    assert_int_equal(verdict_of(f, "last"), QF_FOLDED);
+    assert_int_equal(reason_of(f, "bad"), QF_REASON_undefined);
+    folded_free(f);
+    model_free(m);
+}
+
 /* What is written with such a result becomes state; who reads both is told about the result. */
 static void test_undefined_write(void **state)
 {
@@ -243,10 +267,15 @@ static void test_report(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_undefined),       cmocka_unit_test(test_many_undefined),
-        cmocka_unit_test(test_undefined_write), cmocka_unit_test(test_refused_write),
-        cmocka_unit_test(test_requests),        cmocka_unit_test(test_nonfinite),
-        cmocka_unit_test(test_memory),          cmocka_unit_test(test_report),
+        cmocka_unit_test(test_undefined),
+        cmocka_unit_test(test_many_undefined),
+        cmocka_unit_test(test_undefined_at_the_end),
+        cmocka_unit_test(test_undefined_write),
+        cmocka_unit_test(test_refused_write),
+        cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_nonfinite),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_report),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
