@@ -372,8 +372,11 @@ qf_status qfi_reopen(qfi_fold *fold, qfi_id n, qfi_sum left, uint64_t *steps, bo
     QF_TRY(qfi_settle(fold, diag));
     const qfi_sum growth = run->stored - run->saved - before;
     *reopened = run->member[n] == QFI_FOLD && (growth <= 0 || growth <= left);
-    if (!*reopened)
-        return take_back(fold, diag);
+    if (!*reopened) {
+        QF_TRY(take_back(fold, diag));
+        fold->node[n].reason = QF_REASON_growth; /* whatever else stands in its way alone */
+        return QF_OK;
+    }
     run->growth += growth > 0 ? growth : 0;
     accept(fold);
     return QF_OK;

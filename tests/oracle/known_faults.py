@@ -202,6 +202,8 @@ FAULTS = [
           kept={"aten.expand.default": "runtime", "aten.full.default": "runtime"}),
     Fault("written_by_a_foreign_operator", foreign_write, [[3, 6, 9], [2, 4, 6], [3, 8, 12]], {"k": t([1.0, 2, 3])},
           kept={"aten.mul.Tensor": "state"}),
+    Fault("split_past_the_growth", lambda m, x: tuple(x[0, 0] * p for p in dequantize(m.q, 0.5).split(4)), None, {"q": torch.arange(8, dtype=I8)},
+          options=("--max-growth", "0"), kept={"aten.split.Tensor": "growth"}),
     Fault("random_numbers_in_a_body", in_a_body(lambda: torch.rand(3) + 1), kept={"aten.rand.default": "random"}),
     Fault("constants_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], gone=("wrap_with_set_grad_enabled", "aten.full.default")),
     Fault("kept_operator_in_a_body", in_a_body(lambda: torch.full((3,), 2.0) + 1), [[3, 3, 3]], options=("--keep-op", "aten.full.default"),
